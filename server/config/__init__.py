@@ -1,0 +1,33 @@
+"""Configuration: `mcp.json` and the environment become frozen settings. The only reader of either in the project."""
+
+from server.config.findings import ConfigError, Finding
+from server.config.loading import load
+from server.config.places import Directories, directories, find_config, read_environment
+from server.config.settings import (
+    GatewaySettings,
+    LimitSettings,
+    LogSettings,
+    PolicySettings,
+    ServerEntry,
+    Settings,
+    StartupSettings,
+    ToolSearchSettings,
+)
+
+__all__ = [
+    "ConfigError",
+    "Directories",
+    "Finding",
+    "GatewaySettings",
+    "LimitSettings",
+    "LogSettings",
+    "PolicySettings",
+    "ServerEntry",
+    "Settings",
+    "StartupSettings",
+    "ToolSearchSettings",
+    "directories",
+    "find_config",
+    "load",
+    "read_environment",
+]

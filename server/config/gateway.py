@@ -1,0 +1,129 @@
+"""The `gateway` object becomes `GatewaySettings`. A bad value falls back with a warning; a bad policy lets nothing pass."""
+
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+
+from server.config.findings import Finding, Findings, closest, shown
+from server.config.keys import GATEWAY_NOT_YET, SECTION_NOT_YET
+from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
+from server.config.settings import (
+    GatewaySettings,
+    Hints,
+    LimitSettings,
+    LogSettings,
+    Names,
+    PolicySettings,
+    Section,
+    StartupSettings,
+)
+from server.config.tool_search import read_tool_search
+
+SectionT = TypeVar("SectionT", bound=Section)
+
+# What a policy that cannot be read amounts to: nothing passes until it is mended, rather than everything.
+NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
+
+_SOURCES = frozenset(("mcp", "openclaw", "client", "toolfold"))
+_GLOB_CHARACTERS = frozenset("*?[")
+
+
+class _Plain(Section):
+    """The settings that stand in `gateway` itself."""
+
+    direct_tools: Names = ()
+    hints: Hints = "off"
+
+
+def read_gateway(written: object, where: str, findings: Findings) -> GatewaySettings:
+    if written is None:
+        return GatewaySettings()
+    if not isinstance(written, dict):
+        message = "`gateway` should be an object; nothing of it can be read, a policy neither, so no tool is reachable."
+        findings.add(Finding("error", "wrong_type", where, message, "Correct it, or leave it out."))
+        return GatewaySettings(policy=NOTHING_PASSES)
+    warn_of_unknown_keys(written, keys_of(GatewaySettings), where, findings, GATEWAY_NOT_YET)
+    _note_not_yet(written, GATEWAY_NOT_YET, where, findings)
+    plain = read_section(_Plain, written)
+    warn_of_mended(plain.mended, where, findings)
+    return GatewaySettings(
+        tool_search=read_tool_search(written.get("toolSearch"), f"{where}.toolSearch", findings),
+        policy=_policy(written.get("policy"), f"{where}.policy", findings),
+        startup=_section(StartupSettings, "startup", (written, where), findings),
+        limits=_section(LimitSettings, "limits", (written, where), findings),
+        log=_section(LogSettings, "log", (written, where), findings),
+        direct_tools=plain.section.direct_tools,
+        hints=plain.section.hints,
+    )
+
+
+def warn_of_patterns(gateway: GatewaySettings, owners: Collection[str], where: str, findings: Findings) -> None:
+    """Tells which ids and globs can match nothing: a slip in `deny` would leave open what it was meant to close."""
+    lists = {
+        "directTools": gateway.direct_tools,
+        "policy.allow": gateway.policy.allow,
+        "policy.deny": gateway.policy.deny,
+    }
+    for key, patterns in lists.items():
+        for pattern in patterns:
+            fix = _slip(pattern, owners)
+            if fix and not findings.is_full:
+                findings.warn("matches_nothing", f"{where}.{key}", f"`{shown(pattern)}` matches no tool id.", fix)
+
+
+def _slip(pattern: str, owners: Collection[str]) -> str:
+    """How to mend a pattern that cannot match any id; "" if it may match one."""
+    source, *rest = pattern.split(":", 2)
+    if _GLOB_CHARACTERS & set(source):
+        return ""
+    if not rest or (len(rest) == 1 and not _GLOB_CHARACTERS & set(rest[0])):
+        return f"Write `mcp:{shown(pattern)}`." if source in owners and rest else "Ids read `mcp:<server>:<tool>`."
+    if source not in _SOURCES:
+        return f"Did you mean `{closest(source, _SOURCES) or 'mcp'}:…`?"
+    if source != "mcp" or _GLOB_CHARACTERS & set(rest[0]) or rest[0] in owners:
+        return ""
+    meant = closest(rest[0], owners)
+    return f"Did you mean `mcp:{meant}:…`?" if meant else "There is no such key under `mcpServers`."
+
+
+def _policy(written: object, where: str, findings: Findings) -> PolicySettings:
+    if written is None:
+        return PolicySettings()
+    if not isinstance(written, dict):
+        return _no_policy("`policy` should be an object", where, findings)
+    warn_of_unknown_keys(written, keys_of(PolicySettings), where, findings, ("ownerOnly",))
+    if "ownerOnly" in written:
+        message = "`ownerOnly` is not enforced by this version."
+        findings.warn("not_used_yet", where, message, "Name the tools in `deny` until it is.")
+    reading = read_section(PolicySettings, written)
+    if reading.mended:
+        return _no_policy(reading.mended[0].message.rstrip("."), where, findings)
+    return reading.section
+
+
+def _no_policy(reason: str, where: str, findings: Findings) -> PolicySettings:
+    findings.add(
+        Finding("error", "bad_policy", where, f"{reason}; no tool is reachable.", "Write a list of ids or globs.")
+    )
+    return NOTHING_PASSES
+
+
+def _section(model: type[SectionT], key: str, parent: tuple[JsonObject, str], findings: Findings) -> SectionT:
+    gateway, where = parent[0], f"{parent[1]}.{key}"
+    written = gateway.get(key)
+    if written is None:
+        return model()
+    if not isinstance(written, dict):
+        findings.warn("wrong_type", where, f"`{key}` should be an object.", "The defaults are used.")
+        return model()
+    not_yet = SECTION_NOT_YET.get(key, frozenset())
+    warn_of_unknown_keys(written, keys_of(model), where, findings, not_yet)
+    _note_not_yet(written, not_yet, where, findings)
+    reading = read_section(model, written)
+    warn_of_mended(reading.mended, where, findings)
+    return reading.section
+
+
+def _note_not_yet(written: JsonObject, keys: Iterable[str], where: str, findings: Findings) -> None:
+    for key in sorted(keys):
+        if key in written:
+            findings.note("not_used_yet", where, f"`{key}` is not used by this version.", "It may stay.")

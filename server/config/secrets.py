@@ -1,0 +1,101 @@
+"""What looks like a secret: by the name it is kept under, or by the shape that its issuer gave it.
+
+Two users: the warning about secrets written out in a file, and the redaction of what a child was given.
+It guesses, and errs on the side of redacting; nothing is ever refused because of it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+# Shorter values are left out of redaction: replacing "dev" everywhere would make logs unreadable and hide nothing.
+MIN_REDACTED = 8
+
+# Below this a value written under a telling name is a switch ("yes", "0"), not a secret.
+MIN_WARNED = 4
+
+# Every pattern is bounded at its start, so that searching stays linear on long values.
+_MAX_SEARCHED = 16 * 1024
+
+_TELLING_WORDS = frozenset(
+    (
+        "apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key",
+        "passphrase", "passwd", "password", "pat", "pwd", "secret", "token",
+    )
+)  # fmt: skip
+_TELLING_ENDINGS = ("apikey", "password", "passwd", "secret", "token")
+
+# `TOKEN_FILE`, `API_KEY_ID`: the name tells where a secret is or which, not the secret.
+_HARMLESS_LAST_WORDS = frozenset(
+    (
+        "count", "dir", "directory", "enabled", "endpoint", "expiry", "file", "folder", "host", "id",
+        "length", "limit", "max", "method", "mode", "name", "path", "port", "region", "size", "sock",
+        "timeout", "ttl", "type", "uri", "url", "user", "username", "version",
+    )
+)  # fmt: skip
+
+_PLACEHOLDER = re.compile(
+    r"(none|null|true|false|dummy|test|example|change-?me|todo|placeholder|redacted|[x*.]+|<.*>|your[-_ ].*|\d{1,4})",
+    re.IGNORECASE,
+)
+_ISSUED = re.compile(
+    r"""\b(
+        sk-[A-Za-z0-9_-]{16,256}
+      | gh[opusr]_[A-Za-z0-9]{20,256} | github_pat_[A-Za-z0-9_]{20,256} | glpat-[A-Za-z0-9_-]{16,256}
+      | xox[abeoprs]-[A-Za-z0-9-]{10,256} | npm_[A-Za-z0-9]{30,64} | hf_[A-Za-z0-9]{20,64}
+      | AKIA[0-9A-Z]{16} | AIza[A-Za-z0-9_-]{30,64}
+      | eyJ[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{10,2048}
+    )""",
+    re.VERBOSE,
+)
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
+_BEARER = re.compile(r"\b(?:bearer|basic|token)\s+([^\s\"']{8,4096})", re.IGNORECASE)
+_SCHEME = re.compile(r"^\s*(?:bearer|basic|token)\b", re.IGNORECASE)
+_URL_PASSWORD = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@]{0,128}:([^\s/@]{1,256})@")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def is_telling_name(name: str) -> bool:
+    """Whether a variable, header or option of this name usually holds a secret."""
+    words = [word.lower() for word in _WORDS.findall(name[:128])]
+    if not words or words[-1] in _HARMLESS_LAST_WORDS or "public" in words:
+        return False
+    return any(word in _TELLING_WORDS or word.endswith(_TELLING_ENDINGS) for word in words)
+
+
+def is_written_out(name: str, literal: str) -> bool:
+    """Whether `literal`, the part of a value that stands in the file itself, is a secret."""
+    if secrets_inside(literal):
+        return True
+    bare = _SCHEME.sub("", literal).strip()
+    return is_telling_name(name) and len(bare) >= MIN_WARNED and not _PLACEHOLDER.fullmatch(bare)
+
+
+def secrets_inside(text: str) -> frozenset[str]:
+    """The parts of `text` that are secret by their shape."""
+    searched = text[:_MAX_SEARCHED]
+    found = {match[0] for match in _ISSUED.finditer(searched)}
+    found |= {match[1] for pattern in (_BEARER, _URL_PASSWORD) for match in pattern.finditer(searched)}
+    if _PRIVATE_KEY.search(searched):
+        found.add(text)
+    return frozenset(part for part in found if not _PLACEHOLDER.fullmatch(part))
+
+
+def named_arguments(args: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Each argument with the name it goes by: `--token VALUE`, `--token=VALUE`, `TOKEN=VALUE`; "" where it has none."""
+    before = ""
+    for argument in args:
+        name, equals, value = argument.partition("=")
+        if equals and len(name) <= 128 and not any(character in name for character in ":/ "):
+            yield name.lstrip("-"), value
+        elif not argument.startswith("-"):
+            yield before, argument
+        before = argument.lstrip("-") if argument.startswith("-") and not equals else ""
+
+
+def redacted_values(environment: Mapping[str, str], args: Sequence[str], used: Mapping[str, str]) -> frozenset[str]:
+    """What must not be printed of a child's environment, its arguments and the variables its entry used."""
+    named = [*environment.items(), *named_arguments(args), *used.items()]
+    found = {value for name, value in named if is_telling_name(name)}
+    for _, value in named:
+        found |= secrets_inside(value)
+    return frozenset(value for value in found if len(value) >= MIN_REDACTED)

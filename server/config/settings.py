@@ -1,0 +1,132 @@
+"""The settings that the rest of the project reads: frozen, complete, and free of anything about how they were written.
+
+Sections of `gateway` are pydantic models, whose fields carry the bounds; what is out of them or of the wrong type is
+mended by the reader (`server.config.sections`), never here. No `repr` shows a value that may be secret.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from server.config.findings import Finding
+
+Hints: TypeAlias = Literal["off", "safe"]
+Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
+RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
+
+DAY_MS = 24 * 60 * 60 * 1000  # the most that any wait may be set to: beyond it a hung call is never noticed
+MIB = 1024 * 1024
+
+
+def _whole(value: object) -> object:
+    """JSON does not tell 8.0 from 8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _listed(value: object) -> object:
+    """A single name in place of a list of names is certain enough."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+Whole: TypeAlias = Annotated[int, BeforeValidator(_whole)]
+Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class Section(BaseModel):
+    """One object of the file. Keys are camelCase there; types are taken strictly; errors never show the input."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        hide_input_in_errors=True,
+        alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+
+class ToolSearchSettings(Section):
+    """`mode` is the mode in force; `requested_mode` is what the file asks for."""
+
+    requested_mode: RequestedMode = "tools"
+    code_timeout_ms: Whole = Field(default=10_000, ge=1_000, le=60_000)
+    search_default_limit: Whole = Field(default=8, ge=1, le=50)
+    max_search_limit: Whole = Field(default=20, ge=1, le=50)
+
+    @property
+    def mode(self) -> Literal["tools"]:
+        return "tools"  # the only one that this version publishes
+
+
+class PolicySettings(Section):
+    """Globs over tool ids. A tool is reachable if `allow` matches it and `deny` does not."""
+
+    allow: Names = ("*",)
+    deny: Names = ()
+
+
+class StartupSettings(Section):
+    mode: Literal["eager", "lazy"] = "eager"
+    concurrency: Whole | None = Field(default=None, ge=1, le=256)  # None: by the number of cores
+    timeout_ms: Whole = Field(default=60_000, ge=100, le=DAY_MS)
+
+
+class LimitSettings(Section):
+    line_bytes: Whole = Field(default=4 * MIB, ge=4 * 1024, le=256 * MIB)
+    result_bytes: Whole = Field(default=64 * 1024, ge=1024, le=64 * MIB)
+    call_idle_ms: Whole = Field(default=120_000, ge=100, le=DAY_MS)
+    call_total_ms: Whole = Field(default=600_000, ge=100, le=DAY_MS)
+
+
+class LogSettings(Section):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class GatewaySettings(Section):
+    tool_search: ToolSearchSettings = ToolSearchSettings()
+    direct_tools: Names = ()
+    policy: PolicySettings = PolicySettings()
+    startup: StartupSettings = StartupSettings()
+    limits: LimitSettings = LimitSettings()
+    log: LogSettings = LogSettings()
+    hints: Hints = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """One upstream as it is to be started. An entry with a `problem` is never started."""
+
+    key: str
+    owner: str
+    problem: str = ""
+    disabled: bool = False
+    command: str = field(default="", repr=False)
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    cwd: str | None = field(default=None, repr=False)
+    description: str = field(default="", repr=False)
+    timeout_seconds: float | None = None
+    total_timeout_seconds: float | None = None
+    include_tools: tuple[str, ...] = field(default=(), repr=False)
+    exclude_tools: tuple[str, ...] = field(default=(), repr=False)
+    always_load: bool = False
+    trusted: bool = False
+    hints: Hints = "off"
+    protocol: Protocol = "legacy"
+    fingerprint: str = ""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    servers: tuple[ServerEntry, ...]
+    gateway: GatewaySettings
+    findings: tuple[Finding, ...]
+    sources: tuple[Path, ...]

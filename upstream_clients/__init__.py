@@ -1,0 +1,44 @@
+"""Connections to upstream MCP servers: bounded transports, one owner task each, raw listings and raw results.
+
+Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
+"""
+
+from upstream_clients.era import Era, Protocol
+from upstream_clients.errors import (
+    UpstreamDown,
+    UpstreamError,
+    UpstreamGone,
+    UpstreamProtocolFault,
+    UpstreamRefused,
+    UpstreamTimeout,
+)
+from upstream_clients.fleet import Fleet, open_fleet
+from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
+from upstream_clients.peer import Patience, Progress
+from upstream_clients.process import Launch
+from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
+
+__all__ = [
+    "Era",
+    "Fleet",
+    "JsonObject",
+    "Launch",
+    "LineSplitter",
+    "NotAMessage",
+    "Patience",
+    "Progress",
+    "Protocol",
+    "State",
+    "UpstreamDown",
+    "UpstreamError",
+    "UpstreamGone",
+    "UpstreamListing",
+    "UpstreamProtocolFault",
+    "UpstreamRefused",
+    "UpstreamSpec",
+    "UpstreamStatus",
+    "UpstreamTimeout",
+    "dump",
+    "open_fleet",
+    "parse",
+]

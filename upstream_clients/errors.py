@@ -1,0 +1,54 @@
+"""What can go wrong with an upstream, in one family. Each error has a stable code and a hint for whoever must act."""
+
+from typing import ClassVar
+
+
+class UpstreamError(Exception):
+    """An upstream failed or misbehaved.
+
+    `ran` says whether the request may have had effects; `last_words` is what it printed on standard error before it ended.
+    """
+
+    code: ClassVar[str] = "upstream_error"
+
+    def __init__(self, message: str, *, hint: str = "", ran: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.ran = ran
+        self.last_words = ""
+
+
+class UpstreamDown(UpstreamError):
+    """It is not connected: it failed to start, or it is waiting for its next try."""
+
+    code = "upstream_down"
+
+
+class UpstreamGone(UpstreamError):
+    """The connection ended while a request was under way."""
+
+    code = "upstream_gone"
+
+
+class UpstreamTimeout(UpstreamError):
+    """No answer, and no sign of progress, within the time allowed."""
+
+    code = "upstream_timeout"
+
+
+class UpstreamProtocolFault(UpstreamError):
+    """It sent something that is not acceptable JSON-RPC: an endless line, invalid UTF-8, NaN, too deep a document."""
+
+    code = "upstream_protocol"
+
+
+class UpstreamRefused(UpstreamError):
+    """It answered the request with a JSON-RPC error, which is carried here as it came."""
+
+    code = "upstream_refused"
+
+    def __init__(self, rpc_code: int, message: str, data: object = None) -> None:
+        super().__init__(message, ran=True)
+        self.rpc_code = rpc_code
+        self.data = data

@@ -1,0 +1,143 @@
+"""Bytes in, JSON-RPC messages out: one message a line, in linear time and bounded memory.
+
+Knows nothing of processes, sockets or what a message means.
+
+Laws
+1. A line longer than the cap is never held: its bytes are discarded as they come, and it is reported once.
+2. A byte is copied a constant number of times, however long its line is.
+3. What `parse` returns is a JSON object without NaN or infinities, at most MAX_DEPTH deep, that came as valid UTF-8.
+"""
+
+import json
+from math import isinf
+from typing import Final, NoReturn, TypeAlias
+
+JsonObject: TypeAlias = dict[str, object]
+
+MAX_DEPTH: Final = 200
+"""Deeper than any sane result, and below the depth (about 255) at which pydantic and JSON encoders give up."""
+
+NEWLINE: Final = b"\n"
+
+
+class NotAMessage(ValueError):
+    """The line is not an acceptable JSON object. The text of the error never quotes the line."""
+
+
+class LineTooLong(ValueError):
+    """A line went over the cap and was thrown away."""
+
+
+class LineSplitter:
+    """Cuts a byte stream into lines. `feed` returns whole lines; None stands for one that was too long."""
+
+    __slots__ = ("_discarding", "_limit", "_parts", "_size")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._discarding = False
+
+    def __repr__(self) -> str:
+        return f"<LineSplitter holding {self._size} bytes of at most {self._limit}>"
+
+    def feed(self, chunk: bytes) -> list[bytes | None]:
+        if NEWLINE not in chunk:
+            self._hold(chunk)
+            return [None] if self._overflowed() else []
+        first, *others = chunk.split(NEWLINE)
+        rest = others.pop()
+        lines: list[bytes | None] = []
+        self._hold(first)
+        if self._overflowed():
+            lines.append(None)
+        if self._discarding:
+            self._discarding = False
+        else:
+            lines.append(b"".join(self._parts))
+        lines += [line if len(line) <= self._limit else None for line in others]
+        self._parts, self._size = [], 0
+        self._hold(rest)
+        if self._overflowed():
+            lines.append(None)
+        return [line for line in lines if line is None or line.strip()]
+
+    def _hold(self, part: bytes) -> None:
+        if part and not self._discarding:
+            self._parts.append(part)
+            self._size += len(part)
+
+    def _overflowed(self) -> bool:
+        """True once for each line that goes over the cap; from then on its bytes are dropped."""
+        if self._discarding or self._size <= self._limit:
+            return False
+        self._parts, self._size, self._discarding = [], 0, True
+        return True
+
+
+def looks_like_message(line: bytes) -> bool:
+    """False for banners and log lines that a server prints by mistake, which are skipped rather than parsed."""
+    return line.lstrip()[:1] == b"{"
+
+
+def parse(line: bytes) -> JsonObject:
+    """One line as a JSON object.
+
+    Raises:
+        NotAMessage: invalid UTF-8, not JSON, NaN or infinity, not an object, or nested deeper than MAX_DEPTH.
+    """
+    try:
+        message = _STRICT.decode(line.decode("utf-8"))
+    except NotAMessage:
+        raise
+    except UnicodeDecodeError:
+        raise NotAMessage("invalid UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise NotAMessage(f"invalid JSON at character {error.pos}") from None
+    except ValueError:  # Python refuses integers of over 4,300 digits
+        raise NotAMessage("a number too long to read") from None
+    except RecursionError:
+        raise NotAMessage(f"nested deeper than {MAX_DEPTH}") from None
+    if not isinstance(message, dict):
+        raise NotAMessage("not a JSON object")
+    # Brackets inside strings only make this estimate larger, so that a document that passes needs no walk.
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH and _is_deeper_than(message, MAX_DEPTH):
+        raise NotAMessage(f"nested deeper than {MAX_DEPTH}")
+    return message
+
+
+def dump(message: JsonObject) -> bytes:
+    """A message as one line. ASCII only, so that a lone surrogate in upstream text survives as it came."""
+    return _COMPACT.encode(message).encode("ascii") + NEWLINE
+
+
+def _refuse_constant(_name: str) -> NoReturn:
+    raise NotAMessage("NaN or infinity")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise NotAMessage("NaN or infinity")
+    return number
+
+
+def _is_deeper_than(value: object, limit: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(limit):
+        level = [child for node in level for child in _children(node) if isinstance(child, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def _children(node: object) -> list[object]:
+    if isinstance(node, dict):
+        return list(node.values())
+    assert isinstance(node, list)
+    return node
+
+
+_STRICT: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

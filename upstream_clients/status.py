@@ -1,0 +1,61 @@
+"""What is known of an upstream from outside: how to run it, what it lists, how it fares. Values only."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from upstream_clients.era import Era, Greeting, Protocol
+from upstream_clients.framing import JsonObject
+from upstream_clients.peer import Patience
+from upstream_clients.process import Launch
+
+
+class State(StrEnum):
+    IDLE = "idle"  # lazy, and nobody has asked for it yet
+    WAITING = "waiting"  # for a start slot
+    STARTING = "starting"
+    READY = "ready"
+    DOWN = "down"  # its last try failed; the next is timed
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamSpec:
+    """What the owner task needs to know. `owner` names the upstream in ids and messages."""
+
+    owner: str
+    launch: Launch
+    patience: Patience
+    start_seconds: float = 60.0
+    protocol: Protocol = "legacy"
+    known_era: Era | None = None
+    lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamListing:
+    """A complete live listing, raw, and what the server said of itself."""
+
+    owner: str
+    tools: tuple[JsonObject, ...]
+    greeting: Greeting
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamStatus:
+    """A snapshot for people and machines. Times are seconds since the epoch.
+
+    `last_words` is the end of its standard error at the last failure: untrusted, and it may hold secrets.
+    """
+
+    owner: str
+    state: State
+    since: float
+    error: str = ""
+    hint: str = ""
+    tools: int | None = None
+    starts: int = 0
+    down_since: float | None = None
+    next_try: float | None = None
+    pid: int | None = None
+    protocol_version: str = ""
+    last_words: str = ""
