@@ -1,0 +1,100 @@
+# Everything a contributor types. Needs Python 3.11 or newer and make; `make help` says what there is.
+# What a target needs is installed on its first run. A stamp file then keeps the installer away until the
+# list of what to install changes.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RUNTIME := $(VENV)/.runtime-installed
+DEVELOPMENT := $(VENV)/.development-installed
+REAL := .real
+REAL_SERVERS := $(REAL)/.installed
+
+# The servers and the client of others that the tests marked `real` talk to.
+REAL_NPM := @modelcontextprotocol/server-everything@2026.8.31 \
+	@modelcontextprotocol/server-filesystem@2026.8.31 \
+	@modelcontextprotocol/inspector-cli@1.0.3
+REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
+
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
+
+.PHONY: help setup demo test test-real bench soak lock fmt clean
+.DEFAULT_GOAL := help
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(DEVELOPMENT) ## install everything that developing needs into .venv
+
+demo: $(RUNTIME) ## show toolfold at work on three servers of its own; no Node, no network after the first run
+	@$(BIN)/toolfold demo
+
+test: $(DEVELOPMENT) ## check format, lint and types, then run every test that needs nothing from outside
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not real and not soak"
+
+test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
+	$(BIN)/pytest -m real
+
+bench: $(DEVELOPMENT) ## print timings
+	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+soak: $(DEVELOPMENT) ## run the long tests
+	$(BIN)/pytest -m soak
+
+lock: ## write the lock files anew; `make lock UPGRADE=--upgrade` takes newer versions
+	@test -x $(BIN)/uv || $(MAKE) setup
+	$(COMPILE) $(UPGRADE) --output-file requirements.lock
+	$(COMPILE) $(UPGRADE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove everything that these targets made
+	rm -rf $(VENV) $(REAL) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
+
+# The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
+$(BIN)/python:
+	@for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11 python; do \
+		if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+			echo "Making $(VENV) with $$("$$candidate" --version)"; \
+			"$$candidate" -m venv $(VENV) && exit 0; \
+			rm -rf $(VENV); \
+			echo "$$candidate cannot make a virtual environment (on Debian and Ubuntu: install python3-venv)." >&2; \
+			exit 1; \
+		fi; \
+	done; \
+	echo "toolfold needs Python 3.11 or newer, and there is none on the PATH. Install one, or name it:" >&2; \
+	echo "  make PYTHON=/path/to/python3.11 setup" >&2; \
+	exit 1
+
+# The build backend is the one thing that this takes from outside the lock: pip fetches it to build, and forgets it.
+$(RUNTIME): pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing toolfold into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+# Holds all that the runtime lock holds, so the demo has nothing to install after it.
+$(DEVELOPMENT): pyproject.toml requirements.lock requirements-dev.lock | $(BIN)/python
+	@echo "Installing what developing needs into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $(RUNTIME) $@
+
+# The inspector's command line reads name and version from a file that does not come with it; so we write that.
+$(REAL_SERVERS): Makefile | $(BIN)/python
+	@node --version >/dev/null 2>&1 && npm --version >/dev/null 2>&1 || { \
+		echo "make test-real needs Node.js 20 or newer with npm on the PATH. Install it and try again." >&2; exit 1; }
+	@echo "Installing real servers into $(REAL)"
+	@rm -rf $(REAL) && mkdir $(REAL)
+	@npm install --prefix $(REAL) --no-save --no-package-lock --no-audit --no-fund --loglevel=error $(REAL_NPM)
+	@echo '{"name":"inspector-cli","version":"1.0.3"}' > $(REAL)/node_modules/@modelcontextprotocol/package.json
+	@$(BIN)/python -m venv $(REAL)/venv
+	@$(REAL)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI)
+	@touch $@
