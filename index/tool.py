@@ -1,0 +1,87 @@
+"""The values of this room: a tool as its upstream listed it, and a listing. Holds data; decides nothing."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from index.ids import is_id_part
+
+JsonObject: TypeAlias = dict[str, object]
+
+
+class Exposure(StrEnum):
+    """How far a tool can be seen: found by search, shown up front, kept from the client, or refused as unsound."""
+
+    CATALOG = "catalog"
+    DIRECT = "direct"
+    HIDDEN = "hidden"
+    QUARANTINED = "quarantined"
+
+
+REACHABLE = frozenset({Exposure.CATALOG, Exposure.DIRECT})
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused."""
+
+    id: str
+    source: str
+    owner: str
+    name: str
+    definition: JsonObject = field(repr=False, hash=False)
+    exposure: Exposure
+    reason: str
+    trusted: bool
+    cached: bool
+
+    @property
+    def description(self) -> str:
+        """The upstream's description; empty when there is none."""
+        return _text(self.definition.get("description"))
+
+    @property
+    def label(self) -> str:
+        """The name meant for people: `title`, else the annotation's title, else the name."""
+        annotations = _object(self.definition.get("annotations"))
+        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.name
+
+    @property
+    def input_schema(self) -> JsonObject:
+        """The schema of the arguments; empty when there is none."""
+        return _object(self.definition.get("inputSchema"))
+
+    @property
+    def output_schema(self) -> JsonObject | None:
+        """The schema of the structured result, when the upstream declares one."""
+        schema = self.definition.get("outputSchema")
+        return schema if isinstance(schema, dict) else None
+
+    @property
+    def search_hint(self) -> str:
+        """Words that the upstream adds for search alone."""
+        return _text(_object(self.definition.get("_meta")).get("anthropic/searchHint"))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All tools that one upstream answered at one time, in its order."""
+
+    source: str
+    owner: str
+    tools: tuple[JsonObject, ...] = field(repr=False, hash=False)
+    trusted: bool = False
+    cached: bool = False
+
+    def __post_init__(self) -> None:
+        for part in (self.source, self.owner):
+            if not is_id_part(part):
+                raise ValueError(f"{part!r} cannot be part of a tool id; use owner_for_key(...) to make an owner")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}
