@@ -1,0 +1,11 @@
+"""What a model sent, turned into what the tool's schema wants, or into an answer that says what to send instead.
+
+Pure and synchronous: no I/O, no clock, no state between calls. jsonschema, referencing and re2 are imported when the
+first schema is compiled.
+"""
+
+from server.arguments.check import ArgumentCheck, Prepared
+from server.arguments.explain import explain
+from server.arguments.problems import InvalidArguments, Problem, UnusableSchema
+
+__all__ = ["ArgumentCheck", "InvalidArguments", "Prepared", "Problem", "UnusableSchema", "explain"]

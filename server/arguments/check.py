@@ -1,0 +1,121 @@
+"""From what a model sent to the arguments that a tool takes: read, repair, validate.
+
+1. Arguments that satisfy the schema go on as they are, the same object.
+2. A repair is used only when everything is valid afterwards; what can't be placed is a problem, and nothing is dropped.
+3. Each call has one budget of steps for all of that, so no schema and no argument can hold a thread for long.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from server.arguments.bounds import MAX_STEPS, Budget, GaveUp, require_arguments
+from server.arguments.envelope import JsonObject, Reading, readings, unwrapped
+from server.arguments.problems import InvalidArguments, Problem
+
+if TYPE_CHECKING:
+    from server.arguments.coerce import Repairs
+
+# Repairs that are told one by one; a column of numbers that were sent as strings is one mistake, not a thousand.
+MAX_TOLD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Arguments that satisfy the tool's schema, and each repair that it took, in a short sentence."""
+
+    arguments: JsonObject
+    repairs: tuple[str, ...]
+
+
+class ArgumentCheck:
+    """One tool's schema, compiled for its calls; any number of threads may use it.
+
+    `weight` says how many steps (3 to 5 µs each) a call with one item per list can take. `unchecked` are the
+    schema's patterns that can't be checked in linear time, and so are not.
+    """
+
+    def __init__(self, schema: JsonObject) -> None:
+        """Compile the schema.
+
+        Raises: UnusableSchema.
+        """
+        # jsonschema takes an eighth of a second to import: only once a tool is called
+        from server.arguments.document import compile_schema
+
+        self._document = compile_schema(schema)
+        self._declared = frozenset(self._document.declared(schema))
+        self.weight = self._document.weight
+        self.unchecked = self._document.unchecked
+
+    def __repr__(self) -> str:
+        return f"<ArgumentCheck of {len(self._declared)} properties, weight {self.weight}>"
+
+    def from_call(self, envelope: JsonObject) -> Prepared:
+        """The arguments in all that `tool_call` got except `id`.
+
+        Raises: InvalidArguments.
+        """
+        require_arguments(envelope)
+        return self._first_fitting(readings(envelope, self._declared))
+
+    def from_direct(self, arguments: JsonObject) -> Prepared:
+        """The arguments of a tool that was called by its own name.
+
+        Raises: InvalidArguments.
+        """
+        require_arguments(arguments)
+        return self._first_fitting([Reading(arguments)])
+
+    def _first_fitting(self, ways: Iterable[Reading]) -> Prepared:
+        from server.arguments.coerce import Repairs
+
+        repairs = Repairs(self._document, Budget())
+        problems: tuple[Problem, ...] = ()
+        for reading in ways:
+            answer = self._settle(reading, repairs) if not reading.problems else reading.problems
+            if isinstance(answer, Prepared):
+                return answer
+            if not problems or problems[0].code == "envelope":
+                problems = answer
+        raise InvalidArguments(problems)
+
+    def _settle(self, reading: Reading, repairs: "Repairs") -> Prepared | tuple[Problem, ...]:
+        """The arguments of one reading, or why they don't fit."""
+        try:
+            errors = repairs.errors(reading.arguments)
+        except GaveUp:
+            return (_too_much(),)
+        if not errors:
+            return Prepared(reading.arguments, reading.repairs)
+        inner = unwrapped(reading.arguments, self._declared)
+        notes = reading.repairs
+        try:
+            if inner is not None:
+                errors = repairs.errors(inner.arguments)
+                notes += inner.repairs
+                reading = inner
+            repaired = repairs.of(reading.arguments, errors)
+            errors = repaired.errors
+        except GaveUp:
+            pass  # what was wrong before the repairs is still known
+        else:
+            if not errors:
+                require_arguments(repaired.value)  # a short text can hold a large array
+                assert isinstance(repaired.value, dict)
+                return Prepared(repaired.value, (*notes, *_told(repaired.changes)))
+        from server.arguments.report import report
+
+        return report(errors, self._document, reading.beside)
+
+
+def _told(changes: Sequence[object]) -> Iterator[str]:
+    """The repairs in words, the first `MAX_TOLD` one by one."""
+    yield from map(str, changes[:MAX_TOLD])
+    if len(changes) > MAX_TOLD:
+        yield f"and {len(changes) - MAX_TOLD} more values"
+
+
+def _too_much() -> Problem:
+    message = f"These arguments can't be checked within {MAX_STEPS:,} steps; send less at once, or a simpler value."
+    return Problem("", "value", message)

@@ -1,0 +1,217 @@
+"""The call path: every call of a tool, whichever surface it came by, takes these steps in this order.
+
+1. resolve the id (hidden tools answer as unknown ones do), 2. repair and validate the arguments, 3. dispatch with a
+deadline, 4. check a trusted structured result, 5. bound the result. Nothing is sent upstream before step 3, and one
+message then. A failed step raises; the surface turns the error into an answer.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+import anyio.to_thread
+
+from index import Tool, Unresolved, signature
+from server.arguments import ArgumentCheck, InvalidArguments, Prepared, UnusableSchema, explain
+from server.clean import one_line
+from server.errors import GatewayError
+from server.library import Snapshot
+from server.results import READ_RESULT_ID, ResultStore, bound
+from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
+
+TOOL_META: Final = "toolfold/tool"
+REPAIRS_META: Final = "toolfold/repairs"
+
+COMPILED_SCHEMAS: Final = 512
+"""Compiled schemas kept, the latest used. One takes about 20 KB; a session seldom calls more than some dozens of tools."""
+
+INLINE_WEIGHT: Final = 200
+"""Steps of a schema that are checked on the event loop: at 3 to 5 µs each, under a millisecond. Real tools weigh 2 to 36."""
+
+INLINE_ARGUMENT_ITEMS: Final = 200
+"""A longer list or text in the arguments is checked in a worker thread, whatever the schema."""
+
+READ_RESULT_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"ref": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}},
+    "required": ["ref"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a surface asks for. `form` tells how the arguments came: beside `id` in tool_call's own, or as they are."""
+
+    reference: str
+    arguments: JsonObject
+    form: Literal["envelope", "direct"] = "direct"
+    meta: Mapping[str, object] = field(default_factory=dict)
+    on_progress: Progress | None = None
+
+
+class Dispatch(Protocol):
+    """The road to the upstreams (`Fleet.call`)."""
+
+    async def __call__(
+        self,
+        owner: str,
+        name: str,
+        arguments: JsonObject,
+        meta: Mapping[str, object],
+        on_progress: Progress | None = None,
+    ) -> JsonObject: ...
+
+
+class CallPath:
+    """Calls tools. Holds compiled schemas and long results, and no other state."""
+
+    def __init__(self, snapshot: Callable[[], Snapshot], dispatch: Dispatch, result_bytes: int) -> None:
+        self._snapshot = snapshot
+        self._dispatch = dispatch
+        self._result_bytes = result_bytes
+        self._results = ResultStore()
+        self._checks: OrderedDict[tuple[str, str], tuple[JsonObject, ArgumentCheck]] = OrderedDict()
+
+    async def call(self, call: Call) -> JsonObject:
+        """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
+
+        Raises:
+            GatewayError: no such tool, or arguments that do not fit; the upstream was not called.
+            UpstreamFailure: the upstream could not answer.
+        """
+        if call.reference == READ_RESULT_ID:
+            return self._read_result(call)
+        tool = self.resolve(call.reference)
+        prepared = await self._prepare(tool, call)
+        output_check = await self._output_check(tool)
+        try:
+            result = await self._dispatch(tool.owner, tool.name, prepared.arguments, call.meta, call.on_progress)
+        except UpstreamError as error:
+            raise UpstreamFailure(tool.owner, error) from None
+        if output_check is not None:
+            _check_output(tool, output_check, result)
+        return _labelled(bound(_with_content(result), self._result_bytes, self._results), tool, prepared)
+
+    def resolve(self, reference: str) -> Tool:
+        """The tool of an exact id or a unique bare name.
+
+        Raises:
+            GatewayError: `unknown_tool` or `ambiguous_tool`, with up to three candidates.
+        """
+        found = self._snapshot().catalog.resolve(reference)
+        if isinstance(found, Tool):
+            return found
+        raise _unresolved(found)
+
+    async def _prepare(self, tool: Tool, call: Call) -> Prepared:
+        check = await self._compiled(tool, tool.input_schema, "inputSchema")
+        work = check.from_call if call.form == "envelope" else check.from_direct
+        try:
+            if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
+                return work(call.arguments)
+            return await anyio.to_thread.run_sync(work, call.arguments)
+        except InvalidArguments as invalid:
+            expected = signature(tool.input_schema)
+            raise GatewayError(
+                "invalid_arguments", f"Invalid arguments for {tool.id}.", explain(invalid.problems, expected)
+            ) from None
+
+    async def _output_check(self, tool: Tool) -> ArgumentCheck | None:
+        """Compiled before the call, so that an unusable schema costs no side effect."""
+        if not tool.trusted or tool.output_schema is None:
+            return None
+        return await self._compiled(tool, tool.output_schema, "outputSchema")
+
+    async def _compiled(self, tool: Tool, schema: JsonObject, which: str) -> ArgumentCheck:
+        """The compiled schema of this very definition; a tool that was listed anew is compiled anew."""
+        key = (tool.id, which)
+        known = self._checks.get(key)
+        if known is not None and known[0] is tool.definition:
+            self._checks.move_to_end(key)
+            return known[1]
+        try:
+            check = await anyio.to_thread.run_sync(ArgumentCheck, schema)
+        except UnusableSchema as unusable:
+            raise GatewayError(
+                "unusable_schema",
+                f"{tool.id} was not called: its {which} is unusable ({unusable}).",
+                "Its server must mend it.",
+            ) from None
+        self._checks[key] = (tool.definition, check)
+        if len(self._checks) > COMPILED_SCHEMAS:
+            self._checks.popitem(last=False)
+        return check
+
+    def _read_result(self, call: Call) -> JsonObject:
+        check = ArgumentCheck(READ_RESULT_SCHEMA)
+        try:
+            arguments = (check.from_call if call.form == "envelope" else check.from_direct)(call.arguments).arguments
+        except InvalidArguments as invalid:
+            expected = signature(READ_RESULT_SCHEMA)
+            raise GatewayError("invalid_arguments", "Nothing was read.", explain(invalid.problems, expected)) from None
+        offset = arguments.get("offset", 0)
+        assert isinstance(offset, int)
+        return self._results.read(str(arguments["ref"]), offset, self._result_bytes)
+
+
+def _unresolved(unresolved: Unresolved) -> GatewayError:
+    named = unresolved.reference[:80]
+    candidates = ", ".join(unresolved.candidates)
+    if unresolved.ambiguous:
+        return GatewayError("ambiguous_tool", f"{named!r} names several tools.", f"Use one of these ids: {candidates}.")
+    hint = f"Did you mean {candidates}? Else find" if candidates else "Find"
+    return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
+
+
+def _check_output(tool: Tool, check: ArgumentCheck, result: JsonObject) -> None:
+    structured = result.get("structuredContent")
+    if result.get("isError") is True:
+        return
+    if not isinstance(structured, dict):
+        raise _bad_output(tool, "it has no structuredContent")
+    try:
+        if check.from_direct(structured).repairs:
+            raise _bad_output(tool, "a value has the wrong type")
+    except InvalidArguments as invalid:
+        raise _bad_output(tool, "; ".join(problem.message for problem in invalid.problems[:3])) from None
+
+
+def _bad_output(tool: Tool, why: str) -> GatewayError:
+    return GatewayError(
+        "invalid_output",
+        f"{tool.id} ran, but its result does not satisfy its outputSchema: {why}.",
+        "Side effects may exist: look before you call it again.",
+    )
+
+
+def _with_content(result: JsonObject) -> JsonObject:
+    """Some servers answer with structured content alone; hosts want the list to be there."""
+    return result if "content" in result else {"content": [], **result}
+
+
+def _labelled(result: JsonObject, tool: Tool, prepared: Prepared) -> JsonObject:
+    meta = result.get("_meta")
+    labelled: JsonObject = {**(meta if isinstance(meta, dict) else {}), TOOL_META: tool.id}
+    if prepared.repairs:
+        labelled[REPAIRS_META] = list(prepared.repairs)
+    return {**result, "_meta": labelled}
+
+
+def _is_small(arguments: JsonObject) -> bool:
+    return all(
+        not isinstance(value, (list, dict)) or len(value) <= INLINE_ARGUMENT_ITEMS for value in arguments.values()
+    )
+
+
+class UpstreamFailure(GatewayError):
+    """An upstream's failure in words for the model: who, what, whether it may have run, and what to do."""
+
+    def __init__(self, owner: str, error: UpstreamError) -> None:
+        if isinstance(error, UpstreamRefused):
+            message = f"{owner} refused the call: {one_line(error.message, 500)} (JSON-RPC error {error.rpc_code})."
+        else:
+            effects = "It may have run: look before you call it again." if error.ran else "It did not run."
+            message = f"{owner}: {one_line(error.message, 500)}. {effects}"
+        super().__init__(error.code, message, error.hint)

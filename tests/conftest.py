@@ -1,0 +1,59 @@
+"""What holds for every test: one event loop that is never blocked, and folders of its own.
+
+Must never hold anything that only some tests need.
+"""
+
+import asyncio.events
+import gc
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+# What a user notices as a stall. CPU time of the loop's own thread, so that a busy machine or a worker thread does
+# not count, only what one callback itself did.
+MAX_CALLBACK_SECONDS = 0.2
+
+
+def pytest_collection_finish() -> None:
+    """Take the test session's own objects out of garbage collection, which would else count as work of a callback."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def the_event_loop_is_never_blocked() -> Iterator[None]:
+    """Fail a test in which one callback of any event loop took more than `MAX_CALLBACK_SECONDS` of CPU time."""
+    blocked: list[str] = []
+    run = asyncio.events.Handle._run
+
+    def watched(handle: asyncio.events.Handle) -> None:
+        start = time.thread_time()
+        run(handle)
+        spent = time.thread_time() - start
+        if spent > MAX_CALLBACK_SECONDS:
+            blocked.append(f"{spent:.3f} s of CPU in {handle!r}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.events.Handle, "_run", watched)
+        yield
+    if blocked:
+        pytest.fail("The event loop was blocked:\n" + "\n".join(blocked), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def folders_of_its_own(tmp_path: Path) -> Iterator[None]:
+    """Keep every test, and the processes that it starts, away from the user's cache, state and configuration."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLFOLD_CACHE_DIR", str(tmp_path / "toolfold-cache"))
+        patch.setenv("TOOLFOLD_STATE_DIR", str(tmp_path / "toolfold-state"))
+        patch.delenv("TOOLFOLD_CONFIG", raising=False)
+        yield
