@@ -1,0 +1,127 @@
+"""The MCP face of the gateway: `tools/list` and `tools/call` as wire dictionaries, for either era and any transport.
+
+Turns the three tools and the direct-only names into calls of the gateway, and its answers and errors into results. The
+same payload goes as text and as structured content, because hosts show one or the other.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from server.calling import Call
+from server.errors import GatewayError
+from server.gateway import Gateway
+from server.surface import CALL, DESCRIBE, SEARCH
+from upstream_clients import JsonObject, Progress
+
+Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+
+CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage"})
+"""What of the host's `_meta` an upstream may see: trace context. All else is for this hop alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A well-formed `tools/call`. `meta` is what of the host's `_meta` may go upstream."""
+
+    name: str
+    arguments: JsonObject
+    meta: JsonObject
+
+
+def read_request(params: Mapping[str, object]) -> ToolRequest:
+    """The params of a `tools/call`.
+
+    Raises:
+        ValueError: the request itself is broken: no name, or arguments that are not an object.
+    """
+    name, arguments, meta = params.get("name"), params.get("arguments"), params.get("_meta")
+    if not isinstance(name, str):
+        raise ValueError("tools/call needs a string 'name'")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise ValueError("'arguments' must be an object")
+    carried = {key: meta[key] for key in CARRIED_META if key in meta} if isinstance(meta, dict) else {}
+    return ToolRequest(name, arguments or {}, carried)
+
+
+class Face:
+    """One gateway, seen through the protocol."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._ours: Mapping[str, Answer] = {SEARCH: self._search, DESCRIBE: self._describe}
+
+    def list_tools(self) -> JsonObject:
+        """The result of `tools/list`: one page, always."""
+        return {"tools": list(self._gateway.surface().tools)}
+
+    async def call_tool(self, request: ToolRequest, on_progress: Progress | None = None) -> JsonObject:
+        """The result of `tools/call`. What stands in the way of a call is a result with `isError`, never an exception."""
+        try:
+            return await self._answer(request, on_progress)
+        except GatewayError as error:
+            return _failure(error)
+
+    async def _answer(self, request: ToolRequest, on_progress: Progress | None) -> JsonObject:
+        if request.name == CALL:
+            reference, envelope = _reference(request.arguments)
+            return await self._gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
+        ours = self._ours.get(request.name)
+        if ours is not None:
+            return _success(await ours(request.arguments))
+        tool_id = self._gateway.surface().direct.get(request.name)
+        if tool_id is None:
+            raise self._not_published(request.name)
+        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
+
+    async def _search(self, arguments: JsonObject) -> JsonObject:
+        query, limit = arguments.get("query"), arguments.get("limit")
+        if not isinstance(query, str):
+            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+        return await self._gateway.search(query, _whole(limit))
+
+    async def _describe(self, arguments: JsonObject) -> JsonObject:
+        return await self._gateway.describe(_reference(arguments)[0])
+
+    def _not_published(self, name: str) -> GatewayError:
+        """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
+        try:
+            tool = self._gateway.resolve(name)
+        except GatewayError as error:
+            return error
+        form = json.dumps({"id": tool.id, "args": {}})
+        return GatewayError(
+            "not_published",
+            f"{name!r} is not called by its own name here.",
+            f"Call tool_call with {form}, args filled in.",
+        )
+
+
+def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:
+    """The id, and all else that came with it."""
+    rest = dict(arguments)
+    for key in ("id", "tool_id", "tool", "name"):
+        if isinstance(rest.get(key), str):
+            return str(rest.pop(key)), rest
+    raise GatewayError("invalid_arguments", "There is no 'id'.", "Give the tool's id as tool_search shows it.")
+
+
+def _whole(limit: object) -> int | None:
+    """A limit that is not a whole number falls back to the default: it is never worth an error."""
+    if isinstance(limit, str) and limit.strip().isdecimal():
+        return int(limit.strip()[:6])
+    return int(limit) if isinstance(limit, (int, float)) and limit >= 1 else None
+
+
+def _success(payload: JsonObject) -> JsonObject:
+    return {"content": [_text(payload)], "structuredContent": payload}
+
+
+def _failure(error: GatewayError) -> JsonObject:
+    payload: JsonObject = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+    return {"content": [{"type": "text", "text": str(error)}], "structuredContent": payload, "isError": True}
+
+
+def _text(payload: JsonObject) -> JsonObject:
+    return {"type": "text", "text": json.dumps(payload, separators=(",", ":"), ensure_ascii=False)}

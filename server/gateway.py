@@ -1,0 +1,136 @@
+"""The one road: search, describe and call, each implemented once, for every surface.
+
+Search and describe answer from the current snapshot and send nothing upstream. Errors are `GatewayError`s whose text a
+model can act on; the surface decides how they look on its wire.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import anyio.to_thread
+
+from index import Exposure, Tool
+from server.answers import description, hit, missing, search_note
+from server.calling import Call, CallPath, UpstreamFailure
+from server.config import GatewaySettings, ServerEntry
+from server.errors import GatewayError
+from server.library import Library
+from server.redaction import Redactor
+from server.results import READ_RESULT_ID
+from server.surface import Surface, build_surface
+from upstream_clients import JsonObject, UpstreamStatus
+
+LONGEST_QUERY: Final = 10_000
+"""Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
+
+_QUOTED_SENTENCE: Final = re.compile(r'"[^"]*[^A-Za-z0-9_.:/-][^"]*"')
+"""A literal or key that is not shaped like an identifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a gateway is made of."""
+
+    servers: Mapping[str, ServerEntry]
+    settings: GatewaySettings
+    library: Library
+    calls: CallPath
+    instructions: Callable[[str], str]
+    statuses: Callable[[], Mapping[str, UpstreamStatus]]
+    redact: Redactor
+
+
+class Gateway:
+    """What a surface talks to. Built by `server.app`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._calls = parts.calls
+        self._library = parts.library
+        self._search_settings = parts.settings.tool_search
+
+    async def search(self, query: str, limit: int | None = None) -> JsonObject:
+        """Hits for a query, best first, and what could not be searched.
+
+        Raises:
+            GatewayError: the query is empty or far too long.
+        """
+        if not query.strip():
+            raise GatewayError(
+                "invalid_arguments", "The query is empty.", "Say in a few words what the tool should do."
+            )
+        if len(query) > LONGEST_QUERY:
+            raise GatewayError(
+                "invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words."
+            )
+        most = self._search_settings.max_search_limit
+        count = max(1, min(limit or self._search_settings.search_default_limit, most))
+        snapshot = await self._library.searchable()
+        matches = () if snapshot.index is None else await anyio.to_thread.run_sync(snapshot.index.search, query, count)
+        found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
+        statuses = [self._redacted(status) for status in self._parts.statuses().values()]
+        unseen = missing(statuses, snapshot.indexed)
+        answer: JsonObject = {"tools": [self._hit(tool) for tool in found], **unseen}
+        if note := search_note(len(found), unseen):
+            answer["note"] = note
+        return answer
+
+    async def describe(self, reference: str) -> JsonObject:
+        """All that is known of one tool.
+
+        Raises:
+            GatewayError: no such tool, or several of that name.
+        """
+        tool = await self._known(reference)
+        status = self._parts.statuses().get(tool.owner)
+        return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+
+    async def call(self, call: Call) -> JsonObject:
+        """The upstream's result; see `CallPath.call`.
+
+        Raises:
+            GatewayError: for whatever stands in the way, an upstream's failure included.
+        """
+        if call.reference != READ_RESULT_ID:
+            await self._known(call.reference)
+        try:
+            return await self._calls.call(call)
+        except UpstreamFailure as failure:
+            redact = self._parts.redact
+            raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+
+    def surface(self) -> Surface:
+        """What is published now."""
+        direct = (tool for tool in self._library.snapshot.catalog.reachable() if tool.exposure is Exposure.DIRECT)
+        return build_surface(direct, self._search_settings)
+
+    def resolve(self, reference: str) -> Tool:
+        """See `CallPath.resolve`."""
+        return self._calls.resolve(reference)
+
+    async def _known(self, reference: str) -> Tool:
+        """The tool, waiting for listings that have come in but are not catalogued yet only if it is not there."""
+        try:
+            return self._calls.resolve(reference)
+        except GatewayError:
+            await self._library.caught_up()
+            return self._calls.resolve(reference)
+
+    def _hit(self, tool: Tool) -> JsonObject:
+        server = self._parts.servers.get(tool.owner)
+        safe_hints = "safe" in (self._parts.settings.hints, server.hints if server else "off")
+        found = hit(tool, hints=tool.trusted or safe_hints)
+        if not tool.trusted and _QUOTED_SENTENCE.search(str(found["input"])):
+            found["input"] = "unknown"
+        return found
+
+    def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
+        redact = self._parts.redact
+        return replace(status, error=redact(status.error), hint=redact(status.hint))
+
+
+def _is_found(tool: Tool) -> bool:
+    """The index may lag behind: a tool that has just been hidden must not be found."""
+    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)

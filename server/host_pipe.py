@@ -1,0 +1,137 @@
+"""Standard input and output as two asyncio pipes, taken away from everyone else.
+
+POSIX pipes, sockets and terminals are read by the event loop itself; a regular file is copied through a pipe by a thread,
+because a file can't be waited for.
+"""
+
+import asyncio
+import os
+import stat
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from upstream_clients import LineSplitter
+
+COPY_BYTES: Final = 64 * 1024
+
+
+class HostPipe:
+    """The host's end of the conversation. Made by `open_host_pipe`."""
+
+    def __init__(self) -> None:
+        self._reader: asyncio.ReadTransport | None = None
+        self._writer: asyncio.WriteTransport | None = None
+        self._reasons_to_pause: set[str] = set()
+        self._copying: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"<HostPipe {'paused' if self._reasons_to_pause else 'reading'}>"
+
+    def write(self, line: bytes) -> None:
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write(line)
+
+    def pause_reading(self) -> None:
+        self.pause("busy")
+
+    def resume_reading(self) -> None:
+        self.resume("busy")
+
+    def pause(self, reason: str) -> None:
+        """Stops reading until no reason is left: the SDK is behind, or the host does not read our answers."""
+        if not self._reasons_to_pause and self._reader is not None and not self._reader.is_closing():
+            self._reader.pause_reading()
+        self._reasons_to_pause.add(reason)
+
+    def resume(self, reason: str) -> None:
+        self._reasons_to_pause.discard(reason)
+        if not self._reasons_to_pause and self._reader is not None and not self._reader.is_closing():
+            self._reader.resume_reading()
+
+    async def open(self, on_line: Callable[[bytes | None], None], on_end: Callable[[], None], line_bytes: int) -> None:
+        loop = asyncio.get_running_loop()
+        source, sink = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)  # a stray print goes to standard error
+        source, sink = self._waitable_source(source), self._waitable_sink(sink)
+        self._writer, _ = await loop.connect_write_pipe(lambda: _Sink(self, on_end), os.fdopen(sink, "wb", 0))
+        splitter = LineSplitter(line_bytes)
+        self._reader, _ = await loop.connect_read_pipe(
+            lambda: _Source(splitter, on_line, on_end), os.fdopen(source, "rb", 0)
+        )
+
+    async def close(self, seconds: float) -> None:
+        """Lets the last answers be written, for as long as the host reads them, at most `seconds`."""
+        if self._reader is not None:
+            self._reader.close()
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.close()
+        deadline = asyncio.get_running_loop().time() + seconds
+        while self._is_writing() and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.005)
+
+    def _is_writing(self) -> bool:
+        buffered = self._writer is not None and self._writer.get_write_buffer_size() > 0
+        return buffered or (self._copying is not None and self._copying.is_alive())
+
+    def _waitable_source(self, descriptor: int) -> int:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        read_end, write_end = os.pipe()
+        threading.Thread(target=_copy, args=(descriptor, write_end), daemon=True).start()
+        return read_end
+
+    def _waitable_sink(self, descriptor: int) -> int:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        read_end, write_end = os.pipe()
+        self._copying = threading.Thread(target=_copy, args=(read_end, descriptor), daemon=True)
+        self._copying.start()
+        return write_end
+
+
+class _Source(asyncio.Protocol):
+    def __init__(
+        self, splitter: LineSplitter, on_line: Callable[[bytes | None], None], on_end: Callable[[], None]
+    ) -> None:
+        self._splitter = splitter
+        self._on_line = on_line
+        self._on_end = on_end
+
+    def data_received(self, data: bytes) -> None:
+        for line in self._splitter.feed(data):
+            self._on_line(line)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end()
+
+
+class _Sink(asyncio.Protocol):
+    def __init__(self, pipe: HostPipe, on_end: Callable[[], None]) -> None:
+        self._pipe = pipe
+        self._on_end = on_end
+
+    def pause_writing(self) -> None:
+        self._pipe.pause("host is not reading")
+
+    def resume_writing(self) -> None:
+        self._pipe.resume("host is not reading")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end()
+
+
+def _copy(source: int, target: int) -> None:
+    try:
+        while chunk := os.read(source, COPY_BYTES):
+            view = memoryview(chunk)
+            while view:
+                view = view[os.write(target, view) :]
+    except OSError:
+        return  # the other end is gone
+    finally:
+        os.close(source)
+        os.close(target)

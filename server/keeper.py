@@ -1,0 +1,98 @@
+"""Carries listings between the upstreams, the live catalogue and the disk: the stored ones at first, then the live ones.
+
+Owns what upstreams say of themselves besides their tools (era, instructions). Disk work runs in worker threads.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from index import Listing
+from server.config import ServerEntry
+from server.library import Library
+from server.listing_cache import ListingCache, StoredListing
+from upstream_clients import Era, UpstreamListing
+
+logger = logging.getLogger(__name__)
+
+SOURCE: Final = "mcp"
+
+REFRESH_SECONDS: Final = 7 * 24 * 3600
+"""An unchanged listing is written again once a week, so that it is not taken for one that nobody uses."""
+
+
+class ListingKeeper:
+    """Knows the newest listing of every upstream. `run` is the task that stores them."""
+
+    def __init__(self, servers: Mapping[str, ServerEntry], library: Library, cache: ListingCache) -> None:
+        self._servers = servers
+        self._library = library
+        self._cache = cache
+        self._newest: dict[str, StoredListing] = {}
+        self._unsaved: set[str] = set()
+        self._arrived = anyio.Event()
+
+    def __repr__(self) -> str:
+        return f"<ListingKeeper of {len(self._newest)}, {len(self._unsaved)} unsaved>"
+
+    async def load(self) -> None:
+        """Puts the stored listings into the catalogue, and returns when they are in it."""
+        stored = await anyio.to_thread.run_sync(self._read_all, abandon_on_cancel=True)
+        self._newest.update(stored)
+        self._library.take(*(self._listing(owner, one, cached=True) for owner, one in stored.items()))
+        await self._library.caught_up()
+
+    def take(self, listing: UpstreamListing) -> None:
+        """A live listing has come in."""
+        known = self._newest.get(listing.owner)
+        fresh = StoredListing(listing.tools, listing.greeting.era, listing.greeting.instructions, time.time())
+        self._newest[listing.owner] = fresh
+        self._library.take(self._listing(listing.owner, fresh, cached=False))
+        if known is None or not _is_same(known, fresh):
+            self._unsaved.add(listing.owner)
+            self._arrived.set()
+
+    def era(self, owner: str) -> Era | None:
+        """The era in which the upstream was met last."""
+        known = self._newest.get(owner)
+        return known.era if known else None
+
+    def instructions(self, owner: str) -> str:
+        """What the upstream says of itself. Untrusted text."""
+        known = self._newest.get(owner)
+        return known.instructions if known else ""
+
+    def owners(self) -> frozenset[str]:
+        """The upstreams whose tools are known, live or stored."""
+        return frozenset(self._newest)
+
+    async def run(self) -> None:
+        """Stores listings as they come. Ends only by cancellation."""
+        await anyio.to_thread.run_sync(self._cache.prune, abandon_on_cancel=True)
+        while True:
+            await self._arrived.wait()
+            self._arrived = anyio.Event()
+            await self.save()
+
+    async def save(self) -> None:
+        """Stores what is not stored yet."""
+        while self._unsaved:
+            owner = self._unsaved.pop()
+            fingerprint = self._servers[owner].fingerprint
+            await anyio.to_thread.run_sync(self._cache.write, owner, fingerprint, self._newest[owner])
+
+    def _read_all(self) -> dict[str, StoredListing]:
+        read = {owner: self._cache.read(owner, server.fingerprint) for owner, server in self._servers.items()}
+        return {owner: stored for owner, stored in read.items() if stored is not None}
+
+    def _listing(self, owner: str, stored: StoredListing, *, cached: bool) -> Listing:
+        return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=cached)
+
+
+def _is_same(known: StoredListing, fresh: StoredListing) -> bool:
+    told_the_same = (known.tools, known.era, known.instructions) == (fresh.tools, fresh.era, fresh.instructions)
+    return told_the_same and fresh.saved - known.saved < REFRESH_SECONDS

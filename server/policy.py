@@ -1,0 +1,56 @@
+"""Who may see and call what: the one place where the operator's filters are asked.
+
+Decides per tool when a listing comes in; the answer is kept in the catalogue, so that search, describe and call can't
+disagree. Exclusion wins over inclusion at every level.
+"""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from index import Exposure
+from server.config import GatewaySettings, ServerEntry
+
+
+class Policy:
+    """Exposure of every tool, from the configuration alone."""
+
+    def __init__(self, servers: Iterable[ServerEntry], settings: GatewaySettings) -> None:
+        self._servers = {server.owner: server for server in servers}
+        self._allow = settings.policy.allow
+        self._deny = settings.policy.deny
+        self._direct = settings.direct_tools
+
+    def exposure(self, owner: str, tool_id: str, definition: dict[str, object]) -> tuple[Exposure, str]:
+        """What becomes of one tool, and why (empty for an ordinary catalogue tool)."""
+        server, name = self._servers[owner], str(definition.get("name"))
+        if _matches(name, server.exclude_tools):
+            return Exposure.HIDDEN, "excluded by excludeTools"
+        if server.include_tools and not _matches(name, server.include_tools):
+            return Exposure.HIDDEN, "not among includeTools"
+        if _matches(tool_id, self._deny):
+            return Exposure.HIDDEN, "denied by gateway.policy.deny"
+        if not _matches(tool_id, self._allow):
+            return Exposure.HIDDEN, "not allowed by gateway.policy.allow"
+        if server.always_load:
+            return Exposure.DIRECT, "alwaysLoad"
+        if _matches(tool_id, self._direct):
+            return Exposure.DIRECT, "directTools"
+        return Exposure.CATALOG, ""
+
+    def may_publish_directly(self) -> frozenset[str]:
+        """The owners whose tools may be direct-only, which the first `tools/list` must know of."""
+        return frozenset(
+            owner
+            for owner, server in self._servers.items()
+            if server.always_load or any(_could_match(pattern, f"mcp:{owner}:") for pattern in self._direct)
+        )
+
+
+def _matches(text: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def _could_match(pattern: str, prefix: str) -> bool:
+    """Whether the pattern could match an id that begins with `prefix`. Errs towards yes."""
+    literal = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].split("[", maxsplit=1)[0]
+    return literal.startswith(prefix) or prefix.startswith(literal)

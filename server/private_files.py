@@ -1,0 +1,39 @@
+"""Files that only this user may read, replaced whole: a reader sees the old content or the new, never a torn one."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+PRIVATE_FOLDER_MODE = 0o700
+
+
+def make_private_folder(folder: Path) -> None:
+    """Creates the folder, and the parents it lacks, for this user alone. Raises OSError."""
+    if not folder.parent.exists():  # `mkdir` would make missing parents for everyone
+        make_private_folder(folder.parent)
+    folder.mkdir(mode=PRIVATE_FOLDER_MODE, exist_ok=True)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes beside the file and renames over it. Raises OSError; the old file is then still whole."""
+    make_private_folder(path.parent)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")  # mkstemp makes it 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def read_file(path: Path, limit: int) -> bytes | None:
+    """The content, or None when there is no such file or it is over `limit` bytes. Raises OSError otherwise."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except FileNotFoundError:
+        return None
+    return content if len(content) <= limit else None

@@ -1,0 +1,157 @@
+"""The SDK's server: the only file outside the demo that imports `mcp`. It speaks the protocol; the face gives the answers.
+
+Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
+untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module's insides takes over a
+second of processor time: `load` does it, in a worker thread.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import anyio
+
+from server.face import Face, ToolRequest, read_request
+from server.front import MODERN_VERSION, SERVER_KEY, Front, Identity, modern_result
+from upstream_clients import JsonObject
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, ServerRequestContext
+
+logger = logging.getLogger(__name__)
+
+Report: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+
+PROGRESS_BACKLOG: Final = 16
+"""Progress that the host has not taken yet; what comes beyond it is dropped, since the next says more."""
+
+STREAM_BUFFER: Final = 16
+
+
+def load() -> None:
+    """Imports the SDK. Run it in a worker thread."""
+    import mcp.server.lowlevel
+    import mcp.server.subscriptions  # noqa: F401
+
+
+class SdkServer:
+    """The SDK's server over one face. Call `load` before building it."""
+
+    def __init__(self, face: Face, identity: Identity) -> None:
+        from mcp.server.lowlevel import NotificationOptions, Server
+        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+        self._face = face
+        self._server_info = identity.server_info
+        self._bus = InMemorySubscriptionBus()
+        self._server: Server[Any] = Server(
+            str(identity.server_info["name"]),
+            version=str(identity.server_info["version"]),
+            title=str(identity.server_info["title"]),
+            instructions=identity.instructions,
+            on_list_tools=_answered_by_middleware,
+            on_call_tool=_answered_by_middleware,
+            on_subscriptions_listen=ListenHandler(self._bus),
+            get_tool_input_schema=lambda _name: None,
+        )
+        self._server.middleware = [self._answer]
+        self._options = self._server.create_initialization_options(NotificationOptions(tools_changed=True))
+
+    async def run_behind(self, front: Front) -> None:
+        """Serves what the front hands on, until cancelled."""
+        from mcp.shared.message import SessionMessage
+
+        to_server, server_reads = anyio.create_memory_object_stream[SessionMessage | Exception](STREAM_BUFFER)
+        server_writes, from_server = anyio.create_memory_object_stream[SessionMessage](STREAM_BUFFER)
+
+        async def feed() -> None:
+            async with to_server:
+                while True:
+                    await _feed_one(front, await front.next_for_sdk(), to_server.send)
+
+        async def collect() -> None:
+            async with from_server:
+                async for item in from_server:
+                    front.from_sdk(item.message.model_dump(by_alias=True, mode="python", exclude_unset=True))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(feed)
+            tasks.start_soon(collect)
+            await self._server.run(server_reads, server_writes, self._options)
+
+    async def listing_changed(self) -> None:
+        """Tells the hosts of the modern era that listen."""
+        from mcp.server.subscriptions import ToolsListChanged
+
+        await self._bus.publish(ToolsListChanged())
+
+    async def _answer(self, ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext") -> Any:  # noqa: ANN401
+        """The middleware: raw answers for the two methods that carry upstream data."""
+        if ctx.method == "tools/list":
+            listing = self._face.list_tools()
+            return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        result = await self._call(ctx)
+        if ctx.protocol_version != MODERN_VERSION:
+            return result
+        meta = result.get("_meta")
+        stamp = {SERVER_KEY: self._server_info}
+        return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
+
+    async def _call(self, ctx: "ServerRequestContext[Any, Any]") -> JsonObject:
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+        try:
+            request = read_request(ctx.params or {})
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+        meta = (ctx.params or {}).get("_meta")
+        try:
+            if isinstance(meta, dict) and "progressToken" in meta:
+                return await self._call_with_progress(request, ctx.session.report_progress)
+            return await self._face.call_tool(request)
+        except Exception:  # the protocol boundary: no text of an exception reaches the wire
+            logger.exception("tools/call failed unexpectedly")
+            raise MCPError(INTERNAL_ERROR, "toolfold failed unexpectedly; its log says why") from None
+
+    async def _call_with_progress(self, request: ToolRequest, report: Report) -> JsonObject:
+        send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](PROGRESS_BACKLOG)
+
+        def keep(progress: float, total: float | None, message: str | None) -> None:
+            with suppress(anyio.WouldBlock):
+                send.send_nowait((progress, total, message))
+
+        async def pass_on() -> None:
+            async with receive:
+                async for step in receive:
+                    await report(*step)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pass_on)
+            with send:
+                result = await self._face.call_tool(request, keep)
+        return result
+
+
+async def _feed_one(front: Front, message: JsonObject, send: Callable[[Any], Awaitable[None]]) -> None:
+    """Hands one message to the SDK; one that is no JSON-RPC at all is refused here, so that its sender hears of it."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    try:
+        typed = jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        request_id = message.get("id")
+        error: JsonObject = {"code": -32600, "message": "Invalid Request"}
+        if "method" in message or "id" in message:
+            front.from_sdk({"jsonrpc": "2.0", "id": request_id, "error": error})
+        return
+    await send(SessionMessage(typed))
+
+
+async def _answered_by_middleware(_ctx: object, _params: object) -> Any:  # noqa: ANN401
+    raise NotImplementedError("the middleware answers this")
