@@ -1,0 +1,93 @@
+"""The command line's commands, put together. Everything below here may use typer and rich; nothing above it does."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated, NoReturn
+
+import typer
+
+from server.cli import calling, checking, configuration, gateways, reading
+from server.cli.exits import ExitCode
+from server.cli.options import AsJson, ConfigFiles
+from server.version import __version__
+
+EPILOG = (
+    "Exit codes: 0 done · 1 failed, a tool's own error included · 2 wrong usage · 4 unusable configuration · "
+    "10 upstreams are still starting · 12 unknown id · 130 interrupted."
+)
+
+
+def run_app(arguments: Sequence[str]) -> None:
+    """Runs one command. Ends the process."""
+    try:
+        build_app()(args=list(arguments), prog_name="toolfold")
+    except SystemExit as end:
+        _end(end.code)
+
+
+def _end(code: object) -> NoReturn:
+    """Ends now. Interpreter shutdown would wait for worker threads, which may be indexing what nobody will search."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else ExitCode.FAILED if code else ExitCode.OK)
+
+
+def build_app() -> typer.Typer:
+    """Every command, in the order in which a person needs them."""
+    app = typer.Typer(
+        callback=_toolfold,
+        epilog=EPILOG,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.command("serve")(_serve)
+    app.command("check")(checking.check)
+    app.command("list")(reading.list_tools)
+    app.command("search")(reading.search)
+    app.command("describe")(reading.describe)
+    app.command("call")(calling.call)
+    app.command("status")(gateways.status)
+    app.command("demo")(_demo)
+    config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)
+    config.command("path")(configuration.path)
+    config.command("show")(configuration.show)
+    app.add_typer(config, name="config")
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"toolfold {__version__}")
+        raise typer.Exit
+
+
+def _toolfold(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """One MCP server in front of many: a host sees three tools, to find, read and call hundreds.
+
+    Without a command it serves a host on its standard input, and shows this help at a terminal.
+    """
+
+
+def _serve(config: ConfigFiles = None) -> None:
+    """Serve a host: MCP on standard input and output, log on standard error. This is the command to put into a host.
+
+    Ends when the input ends or on SIGTERM, and leaves nothing running.
+    """
+    from server.cli.serving import run
+
+    run([word for file in config or [] for word in ("--config", str(file))])
+
+
+def _demo(as_json: AsJson = False) -> None:
+    """Show what toolfold does on three small servers that it brings along. Needs no configuration and no network."""
+    from server.demo.tour import run  # last: it reaches into the embedded servers, which nothing else here needs
+
+    raise typer.Exit(run(as_json=as_json))

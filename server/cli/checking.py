@@ -1,0 +1,100 @@
+"""`toolfold check`: what is wrong, or will be somewhere else, with the way out of each. Starts nothing without `--probe`."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from server.cli import rendering
+from server.cli.configured import Configured, configured
+from server.cli.engine import run
+from server.cli.exits import ExitCode
+from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
+from server.cli.output import Output, reporting
+from server.cli.packages import foreign_package_findings, unpinned_findings
+from server.cli.probing import Probed, Report, probe
+from server.cli.programs import program_findings
+from server.cli.upstreams import entry_of
+from server.config import Finding, ServerEntry, Settings
+from server.config.findings import shown
+from upstream_clients import JsonObject
+
+SEVERITIES: Final = ("error", "warning", "note")
+
+
+def check(
+    upstream: Annotated[
+        str | None, typer.Argument(help="Only what concerns this upstream.", show_default=False)
+    ] = None,
+    probing: Annotated[
+        bool, typer.Option("--probe", help="Start the upstreams for real, and report those that fail and why.")
+    ] = False,
+    config: ConfigFiles = None,
+    wait: WaitSeconds = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look for what is wrong: in the configuration, with the programs it starts, and with this installation.
+
+    Every finding says where, what it means and what to do. The exit code is 1 if there is an error among them.
+    """
+    with reporting(as_json=as_json) as output:
+        found = configured(config or [])
+        chosen = None if upstream is None else entry_of(upstream, found.settings)
+        servers = found.settings.servers if chosen is None else (chosen,)
+        probed = Probed((), ())
+        if probing:
+            work = partial(probe, servers=servers, settings=found.settings, wait=Wait(wait))
+            probed = run(found, output, work)
+        reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
+        _show(found.settings, reports, probed, output)
+        if any(report.finding.severity == "error" for report in reports):
+            raise typer.Exit(ExitCode.FAILED)
+
+
+def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[ServerEntry]) -> Iterator[Finding]:
+    settings = found.settings
+    keys = [server.key for server in settings.servers]
+    for finding in settings.findings:
+        if chosen is None or _key_of(finding, keys) == chosen.key:
+            yield finding
+    yield from program_findings(servers, settings, found.environ)
+    yield from unpinned_findings(servers, settings)
+    if chosen is None:
+        yield from foreign_package_findings()
+
+
+def _key_of(finding: Finding, keys: Iterable[str]) -> str | None:
+    """The entry that a finding of the configuration is about. A key may have dots, so the longest that fits is meant."""
+    _, _, inside = finding.where.rpartition("mcpServers.")
+    return max((key for key in keys if f"{inside}.".startswith(f"{shown(key)}.")), key=len, default=None)
+
+
+def _sorted(reports: Iterable[Report]) -> list[Report]:
+    return sorted(reports, key=lambda report: SEVERITIES.index(report.finding.severity))
+
+
+def _show(settings: Settings, reports: Sequence[Report], probed: Probed, output: Output) -> None:
+    findings = [_described(report) for report in reports]
+    if output.as_json:
+        document: JsonObject = {"files": [str(source) for source in settings.sources], "findings": findings}
+        if probed.upstreams:
+            document["upstreams"] = list(probed.upstreams)
+        output.json(document)
+        return
+    rendering.findings(findings, output)
+    if probed.upstreams:
+        rendering.probed(list(probed.upstreams), output)
+    count = Counter(report.finding.severity for report in reports)
+    said = [f"{count[name]} {name}{'' if count[name] == 1 else 's'}" for name in SEVERITIES if count[name]]
+    files = ", ".join(str(source) for source in settings.sources)
+    output.say(
+        f"{', '.join(said) or 'Nothing to mend'} in {files}" + ("" if probed.upstreams else "; nothing was started.")
+    )
+
+
+def _described(report: Report) -> JsonObject:
+    words: JsonObject = {"last_words": list(report.last_words)} if report.last_words else {}
+    return {**asdict(report.finding), **words}

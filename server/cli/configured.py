@@ -1,0 +1,42 @@
+"""What every command that reads configuration starts with. Imports nothing heavy: `serve` starts here too."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from server.cli.exits import ExitCode, Failure
+from server.config import ConfigError, Directories, Settings, directories, find_config, load, read_environment
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The settings in force, and the surroundings that they were read in."""
+
+    settings: Settings
+    directories: Directories
+    environ: Mapping[str, str] = field(repr=False)
+
+
+def configured(paths: Sequence[Path]) -> Configured:
+    """Reads the files that were named, or the one that is found.
+
+    Raises:
+        Failure: there is no configuration, or one that cannot be used.
+    """
+    environ, cwd = read_environment(), Path.cwd()
+    try:
+        found = find_config(environ, cwd)
+        named = list(paths) or ([found] if found is not None else [])
+        if not named:
+            raise _no_configuration()
+        return Configured(load(named, environ, cwd), directories(environ), environ)
+    except ConfigError as error:
+        raise Failure(ExitCode.CONFIGURATION, error) from None
+
+
+def _no_configuration() -> ConfigError:
+    return ConfigError(
+        "no_configuration",
+        "There is no configuration.",
+        "Write one (see `toolfold config path`) or give --config FILE.",
+    )

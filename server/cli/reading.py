@@ -1,0 +1,148 @@
+"""`toolfold list`, `search` and `describe`: what tools there are. Each gathers one document, and then shows it."""
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from index import Exposure, Tool
+from server.answers import DESCRIPTION_CHARACTERS, LABEL_CHARACTERS
+from server.clean import one_line
+from server.cli import rendering
+from server.cli.configured import configured
+from server.cli.engine import Engine, down, has_failed, run, still_starting
+from server.cli.exits import ExitCode, Failure
+from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
+from server.cli.output import reporting
+from server.cli.upstreams import enabled_owner
+from server.errors import GatewayError
+from server.status import describe_upstream
+from upstream_clients import JsonObject, UpstreamStatus
+
+
+def list_tools(
+    upstream: Annotated[str | None, typer.Argument(help="Only the tools of this upstream.", show_default=False)] = None,
+    config: ConfigFiles = None,
+    wait: WaitSeconds = None,
+    refresh: Refresh = False,
+    as_json: AsJson = False,
+) -> None:
+    """List every tool by upstream, with those that cannot be used and why.
+
+    Upstreams whose tools are not known yet are started. For the others the stored listing is shown.
+    """
+    with reporting(as_json=as_json) as output:
+        found = configured(config or [])
+        owner = None if upstream is None else enabled_owner(upstream, found.settings)
+        listing, failure = run(found, output, partial(_list, owner=owner, wait=Wait(wait, refresh)))
+        if as_json:
+            output.json(listing, failure)
+        else:
+            rendering.listing(listing, output)
+        if failure is not None:
+            raise failure
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What the tool should do, in a few words.")],
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--limit", min=1, show_default="gateway.toolSearch.searchDefaultLimit", help="Hits, at most."
+        ),
+    ] = None,
+    config: ConfigFiles = None,
+    wait: WaitSeconds = None,
+    refresh: Refresh = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find tools by what they do, as a model does with tool_search: the best first.
+
+    Upstreams whose tools are not known yet are started.
+    """
+    with reporting(as_json=as_json) as output:
+        work = partial(_search, query=" ".join(query), limit=limit, wait=Wait(wait, refresh))
+        answer, starting = run(configured(config or []), output, work)
+        is_premature = bool(starting) and not answer["tools"]
+        failure = still_starting("Nothing was found yet", starting) if is_premature else None
+        if as_json:
+            output.json(answer, failure)
+        else:
+            rendering.hits(answer, output)
+        if failure is not None:
+            raise failure
+
+
+def describe(
+    tool: Annotated[str, typer.Argument(metavar="ID", help="The tool's id, or its bare name if no other has it.")],
+    config: ConfigFiles = None,
+    wait: WaitSeconds = None,
+    refresh: Refresh = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show one tool: what it does, what it takes, and what its upstream says of itself.
+
+    `--json` prints all that is known of it, as a model gets it from tool_describe.
+    """
+    with reporting(as_json=as_json) as output:
+        description = run(
+            configured(config or []), output, partial(_describe, reference=tool, wait=Wait(wait, refresh))
+        )
+        if as_json:
+            output.json(description)
+        else:
+            rendering.description(description, output)
+
+
+async def _list(engine: Engine, owner: str | None, wait: Wait) -> tuple[JsonObject, Failure | None]:
+    chosen = engine.startable() if owner is None else engine.startable() & {owner}
+    await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
+    statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
+    tools = [tool for tool in engine.tools() if owner in (None, tool.owner)]
+    shown = [_listed(tool) for tool in tools if tool.exposure is not Exposure.HIDDEN]
+    upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
+    return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
+
+
+def _listed(tool: Tool) -> JsonObject:
+    listed: JsonObject = {
+        "id": tool.id,
+        "upstream": tool.owner,
+        "name": tool.name,
+        "label": one_line(tool.label, LABEL_CHARACTERS),
+        "description": one_line(tool.description, DESCRIPTION_CHARACTERS),
+        "exposure": str(tool.exposure),
+    }
+    if tool.reason:
+        listed["reason"] = tool.reason
+    if tool.cached:
+        listed["cached"] = True
+    return listed
+
+
+def _why_nothing(statuses: list[UpstreamStatus], engine: Engine) -> Failure | None:
+    """What explains that there are no tools; None when there simply are none."""
+    names = {status.owner for status in statuses}
+    if starting := [owner for owner in engine.still_starting() if owner in names]:
+        return still_starting("No tools are known yet", starting)
+    failed = [status for status in statuses if has_failed(status)]
+    if not failed or len(failed) < len(statuses):
+        return None
+    if len(failed) == 1:
+        return down(failed[0])
+    error = GatewayError("upstream_down", "No upstream could be started.", "See `toolfold check --probe`.")
+    return Failure(ExitCode.FAILED, error)
+
+
+async def _search(engine: Engine, query: str, limit: int | None, wait: Wait) -> tuple[JsonObject, list[str]]:
+    await engine.bring_up(engine.startable() if wait.refresh else engine.unlisted(), wait)
+    await engine.index()
+    try:
+        return await engine.gateway.search(query, limit), engine.still_starting()
+    except GatewayError as error:
+        raise Failure(ExitCode.USAGE, error) from None
+
+
+async def _describe(engine: Engine, reference: str, wait: Wait) -> JsonObject:
+    tool = await engine.find(reference, wait, live=False)
+    return await engine.gateway.describe(tool.id)

@@ -1,0 +1,115 @@
+"""`toolfold check`, as a command."""
+
+from pathlib import Path
+
+from tests.support.cli_runs import PROJECT, Ran, toolfold
+from tests.support.upstreams import entry, write_config
+
+SECRET = "hunter2-hunter2-hunter2"
+TRACEBACK = f"""Traceback (most recent call last):
+  File "server.py", line 3, in <module>
+    @server.list_resources()
+AttributeError: 'Server' object has no attribute 'list_resources' \x1b[31m {SECRET}
+"""
+
+
+def codes(ran: Ran) -> list[object]:
+    return [(finding["severity"], finding["code"]) for finding in ran.member("findings")]
+
+
+def script(path: Path, *lines: str) -> None:
+    path.write_text("\n".join(("#!/bin/sh", *lines)), encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_without_findings_it_says_so_and_succeeds(tmp_path: Path) -> None:
+    write_config(tmp_path, {"one": entry(starts=str(tmp_path / "starts"))})
+    ran = toolfold(tmp_path, "check")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"Nothing to mend in {tmp_path}/mcp.json; nothing was started.\n"
+    assert not (tmp_path / "starts").exists()
+
+
+def test_findings_say_where_and_what_to_do_and_an_error_among_them_ends_with_1(tmp_path: Path) -> None:
+    script(tmp_path / "npx")
+    script(tmp_path / "start-git")
+    servers: dict[str, dict[str, object]] = {
+        "git": {"command": "start-git", "env": {"API_TOKEN": SECRET}},
+        "git.lost": {"command": "nowhere-to-be-found"},
+        "newest": {"command": f"{tmp_path}/npx", "args": ["-y", "server-newest"]},
+        "off": {"command": "nowhere-to-be-found", "disabled": True},
+    }
+    write_config(tmp_path, servers)
+    machine = toolfold(tmp_path, "check", "--json", PATH=str(tmp_path))
+    assert machine.code == 1
+    assert codes(machine) == [
+        ("error", "command_not_found"),
+        ("warning", "literal_secret"),
+        ("warning", "path_of_the_shell"),
+        ("warning", "unpinned_package"),
+    ]
+    assert all(finding["where"] and finding["message"] and finding["fix"] for finding in machine.member("findings"))
+
+    one = toolfold(tmp_path, "check", "git", PATH=str(tmp_path))
+    assert (one.code, one.err) == (0, f"2 warnings in {tmp_path}/mcp.json; nothing was started.\n")
+    assert f'  → Write "command": "{tmp_path}/start-git".\n' in one.out
+    assert "lost" not in one.out
+    assert SECRET not in machine.out + one.out
+
+
+def test_another_distributions_package_of_our_name_is_an_error(tmp_path: Path) -> None:
+    write_config(tmp_path, {})
+    about = tmp_path / "site" / "other_app-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-app\nVersion: 1.0\n", encoding="utf-8")
+    (about / "top_level.txt").write_text("server\n", encoding="utf-8")
+    ran = toolfold(tmp_path, "check", "--json", PYTHONPATH=f"{PROJECT}:{tmp_path}/site")
+    (finding,) = ran.member("findings")
+    assert (ran.code, finding["code"]) == (1, "foreign_package")
+    assert "`other-app`" in str(finding["message"])
+
+
+def test_probing_starts_every_upstream_and_explains_those_that_fail(tmp_path: Path) -> None:
+    script(tmp_path / "uvx", "printf '%s' \"$TEXT\" >&2", "exit 1")
+    old = {"command": f"{tmp_path}/uvx", "args": ["old-server@1.0", "--token", SECRET], "env": {"TEXT": TRACEBACK}}
+    unsound = {"name": "two words", "inputSchema": {"type": "object"}}
+    write_config(
+        tmp_path,
+        {
+            "fine": entry(tools=[unsound, {**unsound, "name": "ok"}]),
+            "old": old,
+            "off": {"command": "x", "disabled": True},
+        },
+    )
+    ran = toolfold(tmp_path, "check", "--probe", "--json")
+    assert ran.code == 1
+    assert codes(ran) == [
+        ("error", "old_server_new_sdk"),
+        ("warning", "literal_secret"),
+        ("warning", "quarantined_tool"),
+    ]
+    failed, _, quarantined = ran.member("findings")
+    assert failed["where"] == f"{tmp_path}/mcp.json: mcpServers.old"
+    assert failed["fix"] == (
+        "Start it with the SDK that it knows: uvx --with 'mcp<2' old-server@1.0 --token '[redacted]'"
+    )
+    assert failed["last_words"] == [
+        "Traceback (most recent call last):",
+        'File "server.py", line 3, in <module>',
+        "@server.list_resources()",
+        "AttributeError: 'Server' object has no attribute 'list_resources' [31m [redacted]",
+    ]
+    assert quarantined["where"] == "mcp:fine:two words"
+    states = {upstream["upstream"]: upstream["state"] for upstream in ran.member("upstreams")}
+    assert (set(states), states["fine"], SECRET in ran.out) == ({"fine", "old"}, "ready", False)
+
+    one = toolfold(tmp_path, "check", "fine", "--probe")
+    assert one.code == 0
+    assert one.out.endswith("upstream  state  tools\nfine      ready  2\n")
+
+
+def test_probing_gives_up_on_what_is_not_ready_in_time(tmp_path: Path) -> None:
+    write_config(tmp_path, {"hang": entry(hang=True), "other": entry(starts=str(tmp_path / "starts"))})
+    ran = toolfold(tmp_path, "check", "hang", "--probe", "--wait", "0.1", "--json")
+    assert (ran.code, codes(ran)) == (1, [("error", "still_starting")])
+    assert not (tmp_path / "starts").exists()
