@@ -96,8 +96,11 @@ class Catalog:
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
+        exact = self.get(asked)
+        if exact is not None and exact.exposure in REACHABLE:  # no bare name looks like an id: it has no colon
+            return exact
         shelves = self._shelves.values()
-        named = (self.get(asked), *(shelf.by_name.get(asked) for shelf in shelves))
+        named = (shelf.by_name.get(asked) for shelf in shelves)
         found = [tool for tool in named if tool is not None and tool.exposure in REACHABLE]
         if len(found) == 1:
             return found[0]

@@ -1,10 +1,11 @@
 """How the answers of search and describe look: compact, bounded, and safe to put back into a prompt. Pure functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from index import Exposure, Tool, output_signature, signature
+from index import Exposure, Tool, Unresolved, output_signature, signature
 from server.clean import one_line, paragraphs
+from server.errors import GatewayError
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 DESCRIPTION_CHARACTERS: Final = 180
@@ -12,11 +13,12 @@ DESCRIPTION_CHARACTERS: Final = 180
 
 LABEL_CHARACTERS: Final = 60
 INSTRUCTIONS_CHARACTERS: Final = 2000
+AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
 
-STARTING: Final = frozenset({State.WAITING, State.STARTING, State.READY})
-"""One that is ready and not in the index is there in a moment."""
+STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY})
+"""One that is idle is started by the search that misses it; one that is ready and not in the index is there in a moment."""
 
 
 def hit(tool: Tool, hints: bool) -> JsonObject:
@@ -37,16 +39,17 @@ def hit(tool: Tool, hints: bool) -> JsonObject:
 
 
 def missing(statuses: Sequence[UpstreamStatus], searched: frozenset[str]) -> JsonObject:
-    """What a search could not see: upstreams whose tools are not in the index yet, and why. Empty when there is none."""
+    """What a search could not see: upstreams whose tools are not in the index yet, and why. Empty when there is none.
+
+    One that has failed and is just being tried again has failed: nothing says that the next try will fare better.
+    """
     unseen = [status for status in statuses if status.owner not in searched]
-    starting = [status.owner for status in unseen if status.state in STARTING]
-    idle = [status.owner for status in unseen if status.state is State.IDLE]
-    down = {status.owner: one_line(status.error, 100) for status in unseen if status.state is State.DOWN}
+    failed = [status for status in unseen if status.state is State.DOWN or status.down_since is not None]
+    starting = [status.owner for status in unseen if status.state in STARTING and status not in failed]
+    down = {status.owner: one_line(status.error, 100) for status in failed}
     found: JsonObject = {}
     if starting:
         found["starting"] = _some(starting)
-    if idle:
-        found["not_started"] = _some(idle)
     if down:
         found["unavailable"] = dict(list(down.items())[:NAMED_UPSTREAMS])
     return found
@@ -60,6 +63,37 @@ def search_note(hits: int, unseen: Mapping[str, object]) -> str:
     if not hits:
         return "Nothing matches. Try other words: what is done (create, list, read), to what (issue, file, event)."
     return ""
+
+
+def unresolved(found: Unresolved) -> GatewayError:
+    """What an unknown id and an ambiguous name are answered with. Hidden tools are unknown ones here."""
+    named = found.reference[:80]
+    candidates = ", ".join(found.candidates)
+    if found.ambiguous:
+        return GatewayError("ambiguous_tool", f"{named!r} names several tools.", f"Use one of these ids: {candidates}.")
+    hint = f"Did you mean {candidates}? Else find" if candidates else "Find"
+    return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
+
+
+def not_yet_listed(status: UpstreamStatus, now: float) -> GatewayError:
+    """Why no tool of this upstream is known: it is down, since when and why, or it has not started yet."""
+    if status.state in STARTING:
+        return GatewayError(
+            "still_starting", f"{status.owner} is still starting: its tools are not known yet.", AGAIN_IN_SECONDS
+        )
+    seconds = max(0.0, now - (status.down_since or status.since))
+    why = one_line(status.error, 300).rstrip(".")
+    return GatewayError("upstream_down", f"{status.owner} has been down for {seconds:.0f} s: {why}.", status.hint)
+
+
+def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], listed: Collection[str]) -> GatewayError:
+    """The answer to an unknown id, which may belong to an upstream that has not listed its tools yet."""
+    starting = [status.owner for status in statuses if status.state in STARTING and status.owner not in listed]
+    if not starting or error.code != "unknown_tool":
+        return error
+    return GatewayError(
+        error.code, error.message, f"{error.hint} Still starting: {', '.join(_some(starting))}. {AGAIN_IN_SECONDS}"
+    )
 
 
 def description(tool: Tool, status: UpstreamStatus | None, instructions: str) -> JsonObject:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio
@@ -27,7 +27,10 @@ SAVE_SECONDS: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A gateway that runs. `statuses` has every configured upstream that is not disabled, misconfigured ones too."""
+    """A gateway that runs.
+
+    `statuses` has every configured upstream that is not disabled, misconfigured ones too, and no secret.
+    """
 
     gateway: Gateway
     library: Library
@@ -68,10 +71,12 @@ async def open_gateway(
         ) as fleet:
 
             def statuses() -> Mapping[str, UpstreamStatus]:
-                return {**misconfigured, **{status.owner: status for status in fleet.statuses()}}
+                return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
 
-            calls = CallPath(lambda: library.snapshot, fleet.call, limits.result_bytes)
-            gateway = Gateway(Parts(entries, settings.gateway, library, calls, keeper.instructions, statuses, redact))
+            calls = CallPath(fleet.call, limits.result_bytes)
+            gateway = Gateway(
+                Parts(entries, settings.gateway, library, calls, keeper.instructions, statuses, fleet.want, redact)
+            )
             yield Running(gateway, library, fleet, keeper, statuses)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):
             await keeper.save()
@@ -91,6 +96,13 @@ def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper,
         known_era=keeper.era(server.owner),
         lazy=lazy,
     )
+
+
+def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:
+    """What an upstream said when it failed may hold what it was given."""
+    if not status.error and not status.last_words:
+        return status
+    return replace(status, error=redact(status.error), hint=redact(status.hint), last_words=redact(status.last_words))
 
 
 def _misconfigured(settings: Settings) -> dict[str, UpstreamStatus]:

@@ -1,23 +1,22 @@
 """The call path: every call of a tool, whichever surface it came by, takes these steps in this order.
 
-1. resolve the id (hidden tools answer as unknown ones do), 2. repair and validate the arguments, 3. dispatch with a
-deadline, 4. check a trusted structured result, 5. bound the result. Nothing is sent upstream before step 3, and one
-message then. A failed step raises; the surface turns the error into an answer.
+1. repair and validate the arguments, 2. dispatch with a deadline, 3. check a trusted structured result, 4. bound the
+result. Nothing is sent upstream before step 2, and one message then. A failed step raises; the surface turns the error
+into an answer. Which tool is meant, and whether the caller may know of it, is settled before.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 import anyio.to_thread
 
-from index import Tool, Unresolved, signature
-from server.arguments import ArgumentCheck, InvalidArguments, Prepared, UnusableSchema, explain
+from index import Tool, signature
+from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
 from server.clean import one_line
 from server.errors import GatewayError
-from server.library import Snapshot
-from server.results import READ_RESULT_ID, ResultStore, bound
+from server.results import ResultStore, bound
 from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
 
 TOOL_META: Final = "toolfold/tool"
@@ -38,6 +37,10 @@ READ_RESULT_SCHEMA: Final[JsonObject] = {
     "required": ["ref"],
     "additionalProperties": False,
 }
+
+
+Check: TypeAlias = ArgumentCheck | ResultCheck
+CheckT = TypeVar("CheckT", ArgumentCheck, ResultCheck)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,84 +70,35 @@ class Dispatch(Protocol):
 class CallPath:
     """Calls tools. Holds compiled schemas and long results, and no other state."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot], dispatch: Dispatch, result_bytes: int) -> None:
-        self._snapshot = snapshot
+    def __init__(self, dispatch: Dispatch, result_bytes: int) -> None:
         self._dispatch = dispatch
         self._result_bytes = result_bytes
         self._results = ResultStore()
-        self._checks: OrderedDict[tuple[str, str], tuple[JsonObject, ArgumentCheck]] = OrderedDict()
+        self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, call: Call) -> JsonObject:
+    async def call(self, tool: Tool, call: Call) -> JsonObject:
         """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
 
         Raises:
-            GatewayError: no such tool, or arguments that do not fit; the upstream was not called.
+            GatewayError: arguments that do not fit; the upstream was not called.
             UpstreamFailure: the upstream could not answer.
         """
-        if call.reference == READ_RESULT_ID:
-            return self._read_result(call)
-        tool = self.resolve(call.reference)
         prepared = await self._prepare(tool, call)
         output_check = await self._output_check(tool)
         try:
             result = await self._dispatch(tool.owner, tool.name, prepared.arguments, call.meta, call.on_progress)
         except UpstreamError as error:
             raise UpstreamFailure(tool.owner, error) from None
-        if output_check is not None:
-            _check_output(tool, output_check, result)
+        if output_check is not None and result.get("isError") is not True:
+            await _check_output(tool, output_check, result)
         return _labelled(bound(_with_content(result), self._result_bytes, self._results), tool, prepared)
 
-    def resolve(self, reference: str) -> Tool:
-        """The tool of an exact id or a unique bare name.
+    def read_result(self, call: Call) -> JsonObject:
+        """The rest of a result that was too long.
 
         Raises:
-            GatewayError: `unknown_tool` or `ambiguous_tool`, with up to three candidates.
+            GatewayError: the reference is unknown or has expired, or the arguments do not fit.
         """
-        found = self._snapshot().catalog.resolve(reference)
-        if isinstance(found, Tool):
-            return found
-        raise _unresolved(found)
-
-    async def _prepare(self, tool: Tool, call: Call) -> Prepared:
-        check = await self._compiled(tool, tool.input_schema, "inputSchema")
-        work = check.from_call if call.form == "envelope" else check.from_direct
-        try:
-            if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
-                return work(call.arguments)
-            return await anyio.to_thread.run_sync(work, call.arguments)
-        except InvalidArguments as invalid:
-            expected = signature(tool.input_schema)
-            raise GatewayError(
-                "invalid_arguments", f"Invalid arguments for {tool.id}.", explain(invalid.problems, expected)
-            ) from None
-
-    async def _output_check(self, tool: Tool) -> ArgumentCheck | None:
-        """Compiled before the call, so that an unusable schema costs no side effect."""
-        if not tool.trusted or tool.output_schema is None:
-            return None
-        return await self._compiled(tool, tool.output_schema, "outputSchema")
-
-    async def _compiled(self, tool: Tool, schema: JsonObject, which: str) -> ArgumentCheck:
-        """The compiled schema of this very definition; a tool that was listed anew is compiled anew."""
-        key = (tool.id, which)
-        known = self._checks.get(key)
-        if known is not None and known[0] is tool.definition:
-            self._checks.move_to_end(key)
-            return known[1]
-        try:
-            check = await anyio.to_thread.run_sync(ArgumentCheck, schema)
-        except UnusableSchema as unusable:
-            raise GatewayError(
-                "unusable_schema",
-                f"{tool.id} was not called: its {which} is unusable ({unusable}).",
-                "Its server must mend it.",
-            ) from None
-        self._checks[key] = (tool.definition, check)
-        if len(self._checks) > COMPILED_SCHEMAS:
-            self._checks.popitem(last=False)
-        return check
-
-    def _read_result(self, call: Call) -> JsonObject:
         check = ArgumentCheck(READ_RESULT_SCHEMA)
         try:
             arguments = (check.from_call if call.form == "envelope" else check.from_direct)(call.arguments).arguments
@@ -155,33 +109,60 @@ class CallPath:
         assert isinstance(offset, int)
         return self._results.read(str(arguments["ref"]), offset, self._result_bytes)
 
+    async def _prepare(self, tool: Tool, call: Call) -> Prepared:
+        check = await self._compiled(tool, tool.input_schema, ArgumentCheck)
+        work = check.from_call if call.form == "envelope" else check.from_direct
+        try:
+            if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
+                return work(call.arguments)
+            return await anyio.to_thread.run_sync(work, call.arguments)
+        except InvalidArguments as invalid:
+            expected = signature(tool.input_schema)
+            hint = explain(invalid.problems, expected, by_its_own_name=call.form == "direct")
+            raise GatewayError("invalid_arguments", f"Invalid arguments for {tool.id}.", hint) from None
 
-def _unresolved(unresolved: Unresolved) -> GatewayError:
-    named = unresolved.reference[:80]
-    candidates = ", ".join(unresolved.candidates)
-    if unresolved.ambiguous:
-        return GatewayError("ambiguous_tool", f"{named!r} names several tools.", f"Use one of these ids: {candidates}.")
-    hint = f"Did you mean {candidates}? Else find" if candidates else "Find"
-    return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
+    async def _output_check(self, tool: Tool) -> ResultCheck | None:
+        """Compiled before the call, so that an unusable schema costs no side effect."""
+        schema = tool.output_schema
+        if not tool.trusted or schema is None:
+            return None
+        return await self._compiled(tool, schema, ResultCheck)
+
+    async def _compiled(self, tool: Tool, schema: JsonObject, kind: type[CheckT]) -> CheckT:
+        """The compiled schema of this very definition; a tool that was listed anew is compiled anew."""
+        key = (tool.id, kind)
+        known = self._checks.get(key)
+        if known is not None and known[0] is tool.definition:
+            self._checks.move_to_end(key)
+            assert isinstance(known[1], kind)
+            return known[1]
+        try:
+            check = await anyio.to_thread.run_sync(kind, schema)
+        except UnusableSchema as unusable:
+            which = "inputSchema" if kind is ArgumentCheck else "outputSchema"
+            raise GatewayError(
+                "unusable_schema",
+                f"{tool.id} was not called: its {which} is unusable ({unusable}).",
+                "Its server must mend it.",
+            ) from None
+        self._checks[key] = (tool.definition, check)
+        if len(self._checks) > COMPILED_SCHEMAS:
+            self._checks.popitem(last=False)
+        return check
 
 
-def _check_output(tool: Tool, check: ArgumentCheck, result: JsonObject) -> None:
-    structured = result.get("structuredContent")
-    if result.get("isError") is True:
-        return
-    if not isinstance(structured, dict):
+async def _check_output(tool: Tool, check: ResultCheck, result: JsonObject) -> None:
+    if "structuredContent" not in result:
         raise _bad_output(tool, "it has no structuredContent")
-    try:
-        if check.from_direct(structured).repairs:
-            raise _bad_output(tool, "a value has the wrong type")
-    except InvalidArguments as invalid:
-        raise _bad_output(tool, "; ".join(problem.message for problem in invalid.problems[:3])) from None
+    faults = await anyio.to_thread.run_sync(check.faults, result["structuredContent"])
+    if faults:
+        raise _bad_output(tool, " ".join(fault.message for fault in faults[:3]))
 
 
 def _bad_output(tool: Tool, why: str) -> GatewayError:
     return GatewayError(
         "invalid_output",
-        f"{tool.id} ran, but its result does not satisfy its outputSchema: {why}.",
+        f"{tool.id} ran, but its result does not satisfy its outputSchema: {why.rstrip('.')}.",
         "Side effects may exist: look before you call it again.",
     )
 

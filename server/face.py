@@ -72,7 +72,7 @@ class Face:
             return _success(await ours(request.arguments))
         tool_id = self._gateway.surface().direct.get(request.name)
         if tool_id is None:
-            raise self._not_published(request.name)
+            raise await self._not_published(request.name)
         return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
 
     async def _search(self, arguments: JsonObject) -> JsonObject:
@@ -84,10 +84,10 @@ class Face:
     async def _describe(self, arguments: JsonObject) -> JsonObject:
         return await self._gateway.describe(_reference(arguments)[0])
 
-    def _not_published(self, name: str) -> GatewayError:
+    async def _not_published(self, name: str) -> GatewayError:
         """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
         try:
-            tool = self._gateway.resolve(name)
+            tool = await self._gateway.find(name)
         except GatewayError as error:
             return error
         form = json.dumps({"id": tool.id, "args": {}})

@@ -8,14 +8,15 @@ Laws
 1. Nothing but JSON-RPC is written to standard output: the descriptors 0 and 1 are moved away before anything can print.
 2. A request is answered once: by the front, by the SDK, or with `draining` when the process ends first.
 3. The SDK sees the host's messages in order. `initialize` reaches it under an id of ours, and that answer is dropped.
-4. Only requests that are plainly well-formed are answered here; the SDK judges all others.
+4. Only requests that are plainly well-formed are answered here; the SDK judges all others. What it has refused for the
+   era of the connection, or would refuse, is never granted here.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol, TypeAlias
 
 import anyio
 
@@ -27,6 +28,7 @@ LEGACY_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"
 MODERN_VERSION: Final = "2026-07-28"
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
 SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
 
 REPLAYED_ID: Final = "toolfold-front-initialize"
@@ -39,6 +41,9 @@ WAITING_HIGH: Final = 256
 
 WAITING_LOW: Final = 64
 
+Era: TypeAlias = Literal["legacy", "modern"]
+"""The SDK's server is of the era of the first request that reaches it, for life, and refuses those of the other."""
+
 _LATER: Final[JsonObject] = {}
 """Stands for an answer that will be given by `listing_known`. Compared by identity."""
 
@@ -47,6 +52,7 @@ class Pipe(Protocol):
     """The host's end of things, as the front needs it."""
 
     def write(self, line: bytes) -> None: ...
+    async def drained(self) -> None: ...
     def pause_reading(self) -> None: ...
     def resume_reading(self) -> None: ...
 
@@ -69,8 +75,9 @@ class Front:
         self._waiting: deque[JsonObject] = deque()
         self._wake = anyio.Event()
         self._paused = False
-        self._open: dict[str | int, JsonObject] = {}
-        self._deferred: list[JsonObject] = []
+        self._open: dict[object, JsonObject] = {}
+        self._deferred: list[tuple[JsonObject, Era]] = []
+        self._era: Era | None = None
         self._handshaken = False
         self._lists_changed_wanted = False
         self.sdk_wanted = anyio.Event()
@@ -85,12 +92,12 @@ class Front:
     def take_line(self, line: bytes | None) -> None:
         """One line of the host. None stands for a line over the limit, which was thrown away."""
         if line is None:
-            self._refuse(None, INVALID_REQUEST, "the message is over the size limit (gateway.limits.lineBytes)")
+            self.refuse(None, INVALID_REQUEST, "the message is over the size limit (gateway.limits.lineBytes)")
             return
         try:
             message = parse(line)
         except NotAMessage as fault:
-            self._refuse(None, PARSE_ERROR, f"not an acceptable message: {fault}")
+            self.refuse(None, PARSE_ERROR, f"not an acceptable message: {fault}")
             return
         answer = self._answer(message)
         if answer is None:
@@ -101,10 +108,8 @@ class Front:
     def listing_known(self) -> None:
         """Answers the `tools/list` requests that came before the cache was read."""
         deferred, self._deferred = self._deferred, []
-        for message in deferred:
-            answer = self._answer(message)
-            if answer is not None and answer is not _LATER:
-                self._write({"jsonrpc": "2.0", "id": message["id"], "result": answer})
+        for message, era in deferred:
+            self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._listed(era)})
 
     def listing_changed(self) -> None:
         """Tells a host of the handshake era that the published list is another one now."""
@@ -123,26 +128,35 @@ class Front:
         return message
 
     def from_sdk(self, message: JsonObject) -> None:
-        """A message of the SDK for the host."""
-        if "method" not in message:
-            request_id = message.get("id")
-            if request_id == REPLAYED_ID:
+        """A message of the SDK for the host. An answer that nobody waits for is dropped."""
+        if "method" not in message and message.get("id") is not None:
+            asked = self._open.pop(message["id"], None)
+            if asked is None:
                 return
-            if isinstance(request_id, (str, int)):
-                self._open.pop(request_id, None)
+            if asked["method"] == "initialize" and "result" in message:
+                self._handshaken = True
         self._write(message)
+
+    async def drained(self) -> None:
+        """Returns once the host has room for more answers."""
+        if self._pipe is not None:
+            await self._pipe.drained()
+
+    def refuse(self, request_id: object, code: int, message: str) -> None:
+        """Answers a request, or something that was meant as one, with an error."""
+        self._write({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}})
 
     def drain(self) -> None:
         """Answers whatever is still open, because the process ends."""
-        for message in [*self._open.values(), *self._deferred]:
-            self._refuse(message.get("id"), DRAINING, "draining: the gateway is shutting down; the call was given up")
+        for message in [*self._open.values(), *(message for message, _era in self._deferred)]:
+            self.refuse(message.get("id"), DRAINING, "draining: the gateway is shutting down; the call was given up")
         self._open.clear()
         self._deferred.clear()
 
     def _answer(self, message: JsonObject) -> JsonObject | None:
         """The answer to a request that the front knows, _LATER for a list that can't be known yet, else None."""
         params = message.get("params")
-        if message.get("jsonrpc") != "2.0" or not isinstance(message.get("id"), (str, int)):
+        if message.get("jsonrpc") != "2.0" or not _is_id(message.get("id")):
             return None
         if params is not None and not isinstance(params, dict):
             return None
@@ -150,26 +164,33 @@ class Front:
 
     def _answer_method(self, message: JsonObject, method: object, params: JsonObject) -> JsonObject | None:
         if method == "initialize":
-            return self._initialize(message, params)
-        modern = _is_modern(params)
-        if modern and method == "server/discover":
+            return self._initialize(params)
+        era = _era_of(params)
+        if era is None or self._era not in (None, era):
+            return None
+        if era == "modern" and method == "server/discover":
             return self._discover()
-        if method == "ping" and self._handshaken and not modern:
+        if era == "legacy" and not self._handshaken:
+            return None
+        if era == "legacy" and method == "ping":
             return {}
-        if method == "tools/list" and (modern or self._handshaken) and not params.get("cursor"):
-            return self._list(message, modern)
+        if method == "tools/list" and not params.get("cursor"):
+            return self._list(message, era)
         return None
 
-    def _initialize(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
+    def _initialize(self, params: JsonObject) -> JsonObject | None:
         version, info = params.get("protocolVersion"), params.get("clientInfo")
-        if self._handshaken or self._waiting or self._open or not isinstance(version, str):
+        if self._era is not None or not isinstance(version, str):
             return None
         if not isinstance(params.get("capabilities"), dict) or not _is_implementation(info):
             return None
         assert isinstance(info, dict)
-        self._handshaken = True
+        self._era, self._handshaken = "legacy", True
         self.host = {"name": info["name"], "version": info["version"]}
-        self._waiting.append({**message, "id": REPLAYED_ID})
+        # Only what was judged here: a flaw anywhere else would leave the SDK without the handshake that the host has.
+        known: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": self.host}
+        self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
+        self._wake.set()
         return {
             "protocolVersion": version if version in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
             "capabilities": {"tools": {"listChanged": True}},
@@ -188,21 +209,26 @@ class Front:
             "_meta": {SERVER_KEY: self._identity.server_info},
         }
 
-    def _list(self, message: JsonObject, modern: bool) -> JsonObject | None:
+    def _list(self, message: JsonObject, era: Era) -> JsonObject:
         self.sdk_wanted.set()
-        listing = self._listing()
-        if listing is None:
-            self._deferred.append(message)
+        if self._listing() is None:
+            self._deferred.append((message, era))
             return _LATER
-        return modern_result(listing, self._identity.server_info) if modern else listing
+        return self._listed(era)
+
+    def _listed(self, era: Era) -> JsonObject:
+        listing = self._listing()
+        assert listing is not None
+        return modern_result(listing, self._identity.server_info) if era == "modern" else listing
 
     def _forward(self, message: JsonObject) -> None:
         request_id, method = message.get("id"), message.get("method")
-        if "id" in message and method is not None and not isinstance(request_id, (str, int)):
-            self._refuse(None, INVALID_REQUEST, "the id must be a string or an integer")
+        if "id" in message and method is not None and not _is_id(request_id):
+            self.refuse(None, INVALID_REQUEST, "the id must be a string or an integer")
             return
         if isinstance(request_id, (str, int)) and isinstance(method, str):
             self._open[request_id] = message
+            self._era = self._era or _opened_era(method, message.get("params"))
             self.sdk_wanted.set()
         if method == "notifications/initialized":
             self._lists_changed_wanted = self._handshaken
@@ -220,9 +246,6 @@ class Front:
         if isinstance(request_id, (str, int)):
             self._open.pop(request_id, None)
 
-    def _refuse(self, request_id: object, code: int, message: str) -> None:
-        self._write({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}})
-
     def _write(self, message: JsonObject) -> None:
         if self._pipe is not None:
             self._pipe.write(dump(message))
@@ -239,13 +262,26 @@ def modern_result(result: Mapping[str, object], server_info: JsonObject) -> Json
     }
 
 
-def _is_modern(params: JsonObject) -> bool:
-    """A complete envelope of the modern era; a half-built one is the SDK's to judge."""
-    meta = params.get("_meta")
-    if not isinstance(meta, dict) or meta.get(VERSION_KEY) != MODERN_VERSION:
-        return False
-    client = meta.get("io.modelcontextprotocol/clientInfo")
-    return isinstance(meta.get(CAPABILITIES_KEY), dict) and (client is None or _is_implementation(client))
+def _era_of(params: JsonObject) -> Era | None:
+    """The era of a request. None for a half-built envelope, which is the SDK's to judge."""
+    meta = params.get("_meta", {})
+    if not isinstance(meta, dict):
+        return None
+    if VERSION_KEY not in meta:
+        return "legacy"
+    client = meta.get(CLIENT_KEY)
+    is_complete = isinstance(meta.get(CAPABILITIES_KEY), dict) and (client is None or _is_implementation(client))
+    return "modern" if is_complete and meta[VERSION_KEY] == MODERN_VERSION else None
+
+
+def _opened_era(method: str, params: object) -> Era:
+    """The era in which the SDK's server is opened by this request."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return "modern" if method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta else "legacy"
+
+
+def _is_id(value: object) -> bool:
+    return type(value) in (str, int)  # a boolean is an integer to Python and none to JSON-RPC
 
 
 def _is_implementation(value: object) -> bool:

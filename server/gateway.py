@@ -5,28 +5,30 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio.to_thread
 
-from index import Exposure, Tool
-from server.answers import description, hit, missing, search_note
+from index import Catalog, Exposure, Tool
+from server.answers import description, hit, missing, not_yet_listed, search_note, unresolved, with_starting
 from server.calling import Call, CallPath, UpstreamFailure
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
+from server.keeper import owner_in
 from server.library import Library
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
-from upstream_clients import JsonObject, UpstreamStatus
+from upstream_clients import JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
 
-_QUOTED_SENTENCE: Final = re.compile(r'"[^"]*[^A-Za-z0-9_.:/-][^"]*"')
-"""A literal or key that is not shaped like an identifier."""
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Parts:
     calls: CallPath
     instructions: Callable[[str], str]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
+    want: Callable[[str], None]
     redact: Redactor
 
 
@@ -50,6 +53,8 @@ class Gateway:
         self._calls = parts.calls
         self._library = parts.library
         self._search_settings = parts.settings.tool_search
+        self._surface_of = Catalog.empty()
+        self._surface = build_surface((), self._search_settings)
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
@@ -68,10 +73,10 @@ class Gateway:
         most = self._search_settings.max_search_limit
         count = max(1, min(limit or self._search_settings.search_default_limit, most))
         snapshot = await self._library.searchable()
+        self._want_unlisted()
         matches = () if snapshot.index is None else await anyio.to_thread.run_sync(snapshot.index.search, query, count)
         found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
-        statuses = [self._redacted(status) for status in self._parts.statuses().values()]
-        unseen = missing(statuses, snapshot.indexed)
+        unseen = missing(self._statuses(), snapshot.indexed)
         answer: JsonObject = {"tools": [self._hit(tool) for tool in found], **unseen}
         if note := search_note(len(found), unseen):
             answer["note"] = note
@@ -83,7 +88,7 @@ class Gateway:
         Raises:
             GatewayError: no such tool, or several of that name.
         """
-        tool = await self._known(reference)
+        tool = await self.find(reference)
         status = self._parts.statuses().get(tool.owner)
         return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
 
@@ -93,42 +98,68 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
-        if call.reference != READ_RESULT_ID:
-            await self._known(call.reference)
+        if call.reference == READ_RESULT_ID:
+            return self._calls.read_result(call)
+        tool = await self.find(call.reference)
         try:
-            return await self._calls.call(call)
+            return await self._calls.call(tool, call)
         except UpstreamFailure as failure:
             redact = self._parts.redact
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
 
     def surface(self) -> Surface:
         """What is published now."""
-        direct = (tool for tool in self._library.snapshot.catalog.reachable() if tool.exposure is Exposure.DIRECT)
-        return build_surface(direct, self._search_settings)
+        catalog = self._library.snapshot.catalog
+        if catalog is not self._surface_of:
+            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
+            self._surface, self._surface_of = build_surface(direct, self._search_settings), catalog
+        return self._surface
 
-    def resolve(self, reference: str) -> Tool:
-        """See `CallPath.resolve`."""
-        return self._calls.resolve(reference)
+    async def find(self, reference: str) -> Tool:
+        """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
 
-    async def _known(self, reference: str) -> Tool:
-        """The tool, waiting for listings that have come in but are not catalogued yet only if it is not there."""
-        try:
-            return self._calls.resolve(reference)
-        except GatewayError:
-            await self._library.caught_up()
-            return self._calls.resolve(reference)
+        Raises:
+            GatewayError: no such tool, several of that name, or its upstream has not listed any tool yet.
+        """
+        found = self._library.snapshot.catalog.resolve(reference)
+        if isinstance(found, Tool):
+            return found
+        snapshot = await self._library.caught_up()
+        found = snapshot.catalog.resolve(reference)
+        if isinstance(found, Tool):
+            return found
+        self._want_unlisted()
+        status = self._parts.statuses().get(owner_in(reference))
+        if status is not None and status.owner not in snapshot.listed:
+            raise not_yet_listed(self._redacted(status), time.time())
+        raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
+
+    def _want_unlisted(self) -> None:
+        """Starts what has never been listed and would be started by a call only, which nobody can make before."""
+        listed = self._library.snapshot.listed
+        for status in self._parts.statuses().values():
+            if status.state is State.IDLE and status.owner not in listed:
+                self._parts.want(status.owner)
+
+    def _statuses(self) -> list[UpstreamStatus]:
+        return [self._redacted(status) for status in self._parts.statuses().values()]
 
     def _hit(self, tool: Tool) -> JsonObject:
         server = self._parts.servers.get(tool.owner)
         safe_hints = "safe" in (self._parts.settings.hints, server.hints if server else "off")
         found = hit(tool, hints=tool.trusted or safe_hints)
-        if not tool.trusted and _QUOTED_SENTENCE.search(str(found["input"])):
+        if not tool.trusted and _has_prose(str(found["input"])):
             found["input"] = "unknown"
         return found
 
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         redact = self._parts.redact
         return replace(status, error=redact(status.error), hint=redact(status.hint))
+
+
+def _has_prose(signature: str) -> bool:
+    """Whether a literal or key in it is not shaped like an identifier: it might speak to the model."""
+    return not all(_IDENTIFIER.fullmatch(text) for text in _QUOTED.findall(signature))
 
 
 def _is_found(tool: Tool) -> bool:

@@ -1,7 +1,7 @@
 """Standard input and output as two asyncio pipes, taken away from everyone else.
 
-POSIX pipes, sockets and terminals are read by the event loop itself; a regular file is copied through a pipe by a thread,
-because a file can't be waited for.
+POSIX pipes, sockets and terminals are read by the event loop itself; anything else, such as a file or /dev/null, is copied
+through a pipe by a thread, because it can't be waited for.
 """
 
 import asyncio
@@ -10,6 +10,9 @@ import stat
 import threading
 from collections.abc import Callable
 from typing import Final
+
+import anyio
+import anyio.to_thread
 
 from upstream_clients import LineSplitter
 
@@ -24,6 +27,9 @@ class HostPipe:
         self._writer: asyncio.WriteTransport | None = None
         self._reasons_to_pause: set[str] = set()
         self._copying: threading.Thread | None = None
+        self._drained = anyio.Event()
+        self._drained.set()
+        self._written = anyio.Event()
 
     def __repr__(self) -> str:
         return f"<HostPipe {'paused' if self._reasons_to_pause else 'reading'}>"
@@ -31,6 +37,20 @@ class HostPipe:
     def write(self, line: bytes) -> None:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(line)
+
+    async def drained(self) -> None:
+        """Returns once the host has taken enough of what was written; at once, as a rule."""
+        if not self._drained.is_set():
+            await self._drained.wait()
+
+    def host_reads(self, reads: bool) -> None:
+        """The write buffer is full, or has room again: until then nothing more is read, and `drained` waits."""
+        if reads:
+            self.resume("host is not reading")
+            self._drained.set()
+        else:
+            self.pause("host is not reading")
+            self._drained = anyio.Event()
 
     def pause_reading(self) -> None:
         self.pause("busy")
@@ -67,25 +87,28 @@ class HostPipe:
         """Lets the last answers be written, for as long as the host reads them, at most `seconds`."""
         if self._reader is not None:
             self._reader.close()
-        if self._writer is not None and not self._writer.is_closing():
-            self._writer.close()
-        deadline = asyncio.get_running_loop().time() + seconds
-        while self._is_writing() and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(0.005)
+        if self._writer is None:
+            return
+        self._writer.close()
+        with anyio.move_on_after(seconds):
+            await self._written.wait()
+            if self._copying is not None:
+                await anyio.to_thread.run_sync(self._copying.join, abandon_on_cancel=True)
 
-    def _is_writing(self) -> bool:
-        buffered = self._writer is not None and self._writer.get_write_buffer_size() > 0
-        return buffered or (self._copying is not None and self._copying.is_alive())
+    def all_written(self) -> None:
+        """Nothing more will be written, because all is or because the host is gone."""
+        self._written.set()
+        self._drained.set()
 
     def _waitable_source(self, descriptor: int) -> int:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if _is_waitable(descriptor):
             return descriptor
         read_end, write_end = os.pipe()
         threading.Thread(target=_copy, args=(descriptor, write_end), daemon=True).start()
         return read_end
 
     def _waitable_sink(self, descriptor: int) -> int:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if _is_waitable(descriptor):
             return descriptor
         read_end, write_end = os.pipe()
         self._copying = threading.Thread(target=_copy, args=(read_end, descriptor), daemon=True)
@@ -115,13 +138,19 @@ class _Sink(asyncio.Protocol):
         self._on_end = on_end
 
     def pause_writing(self) -> None:
-        self._pipe.pause("host is not reading")
+        self._pipe.host_reads(False)
 
     def resume_writing(self) -> None:
-        self._pipe.resume("host is not reading")
+        self._pipe.host_reads(True)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._pipe.all_written()
         self._on_end()
+
+
+def _is_waitable(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 def _copy(source: int, target: int) -> None:

@@ -93,6 +93,13 @@ class ListingKeeper:
         return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=cached)
 
 
+def owner_in(reference: str) -> str:
+    """The upstream that an exact id names; empty for a bare name."""
+    source, _, rest = reference.strip().partition(":")
+    owner, colon, _ = rest.partition(":")
+    return owner if source == SOURCE and colon else ""
+
+
 def _is_same(known: StoredListing, fresh: StoredListing) -> bool:
     told_the_same = (known.tools, known.era, known.instructions) == (fresh.tools, fresh.era, fresh.instructions)
     return told_the_same and fresh.saved - known.saved < REFRESH_SECONDS

@@ -92,7 +92,7 @@ class Library:
     async def indexed(self) -> Snapshot:
         """The snapshot whose index covers every listing taken so far; for those who can wait."""
         await self.caught_up()
-        while not self._is_indexed():
+        while not (self._is_indexed() and self._snapshot.listed <= self._snapshot.indexed):
             self._stale.set()
             await self._indexed.wait()
         return self._snapshot
@@ -122,14 +122,13 @@ class Library:
             await self._stale.wait()
             self._stale = anyio.Event()
             began, catalog, listed = time.monotonic(), self._snapshot.catalog, self._snapshot.listed
-            if self._is_indexed():
-                self._snapshot = replace(self._snapshot, indexed=listed)
-                continue
-            index = await anyio.to_thread.run_sync(SearchIndex.build, catalog.tools(), abandon_on_cancel=True)
+            index = self._snapshot.index
+            if not self._is_indexed():
+                index = await anyio.to_thread.run_sync(SearchIndex.build, catalog.tools(), abandon_on_cancel=True)
+                logger.debug("indexed generation %d", catalog.generation)
             self._snapshot = replace(self._snapshot, index=index, indexed=listed)
             done, self._indexed = self._indexed, anyio.Event()
             done.set()
-            logger.debug("indexed generation %d", catalog.generation)
             await anyio.sleep(min(LONGEST_REST_SECONDS, REST_FACTOR * (time.monotonic() - began)))
 
     def _is_indexed(self) -> bool:

@@ -27,6 +27,9 @@ REFERENCE_BYTES: Final = 256
 """What a marker or a reference takes. Where less is left, all further blocks share one: many small ones must not grow."""
 
 
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     content: bytes
@@ -86,7 +89,7 @@ class ResultStore:
 
 def bound(result: JsonObject, limit: int, store: ResultStore) -> JsonObject:
     """The result unchanged if it is small; else one whose texts and other parts each stay within `limit` bytes in all."""
-    size = len(json.dumps(result, separators=(",", ":")))  # ASCII: at least as long as the UTF-8 that is counted below
+    size = len(_COMPACT.encode(result))  # ASCII: at least as long as the UTF-8 that is counted below
     if size <= limit:
         return result
     bounded = dict(result)

@@ -1,47 +1,42 @@
 """The SDK's server: the only file outside the demo that imports `mcp`. It speaks the protocol; the face gives the answers.
 
 Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
-untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module's insides takes over a
-second of processor time: `load` does it, in a worker thread.
+untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module takes over a second of
+processor time: do it in a worker thread.
 """
 
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
 
 import anyio
+from mcp.server.context import CallNext, ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from server.face import Face, ToolRequest, read_request
-from server.front import MODERN_VERSION, SERVER_KEY, Front, Identity, modern_result
+from server.front import INVALID_REQUEST, MODERN_VERSION, SERVER_KEY, Front, Identity, modern_result
 from upstream_clients import JsonObject
-
-if TYPE_CHECKING:
-    from mcp.server.context import CallNext, ServerRequestContext
 
 logger = logging.getLogger(__name__)
 
+Context: TypeAlias = ServerRequestContext[Any, Any]
 Report: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 
 PROGRESS_BACKLOG: Final = 16
 """Progress that the host has not taken yet; what comes beyond it is dropped, since the next says more."""
 
-STREAM_BUFFER: Final = 16
-
-
-def load() -> None:
-    """Imports the SDK. Run it in a worker thread."""
-    import mcp.server.lowlevel
-    import mcp.server.subscriptions  # noqa: F401
-
 
 class SdkServer:
-    """The SDK's server over one face. Call `load` before building it."""
+    """The SDK's server over one face."""
 
     def __init__(self, face: Face, identity: Identity) -> None:
-        from mcp.server.lowlevel import NotificationOptions, Server
-        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-
         self._face = face
         self._server_info = identity.server_info
         self._bus = InMemorySubscriptionBus()
@@ -60,33 +55,13 @@ class SdkServer:
 
     async def run_behind(self, front: Front) -> None:
         """Serves what the front hands on, until cancelled."""
-        from mcp.shared.message import SessionMessage
-
-        to_server, server_reads = anyio.create_memory_object_stream[SessionMessage | Exception](STREAM_BUFFER)
-        server_writes, from_server = anyio.create_memory_object_stream[SessionMessage](STREAM_BUFFER)
-
-        async def feed() -> None:
-            async with to_server:
-                while True:
-                    await _feed_one(front, await front.next_for_sdk(), to_server.send)
-
-        async def collect() -> None:
-            async with from_server:
-                async for item in from_server:
-                    front.from_sdk(item.message.model_dump(by_alias=True, mode="python", exclude_unset=True))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(feed)
-            tasks.start_soon(collect)
-            await self._server.run(server_reads, server_writes, self._options)
+        await self._server.run(_FromHost(front), _ToHost(front), self._options)
 
     async def listing_changed(self) -> None:
         """Tells the hosts of the modern era that listen."""
-        from mcp.server.subscriptions import ToolsListChanged
-
         await self._bus.publish(ToolsListChanged())
 
-    async def _answer(self, ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext") -> Any:  # noqa: ANN401
+    async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
         """The middleware: raw answers for the two methods that carry upstream data."""
         if ctx.method == "tools/list":
             listing = self._face.list_tools()
@@ -100,10 +75,7 @@ class SdkServer:
         stamp = {SERVER_KEY: self._server_info}
         return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
-    async def _call(self, ctx: "ServerRequestContext[Any, Any]") -> JsonObject:
-        from mcp.shared.exceptions import MCPError
-        from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
-
+    async def _call(self, ctx: Context) -> JsonObject:
         try:
             request = read_request(ctx.params or {})
         except ValueError as error:
@@ -136,21 +108,53 @@ class SdkServer:
         return result
 
 
-async def _feed_one(front: Front, message: JsonObject, send: Callable[[Any], Awaitable[None]]) -> None:
-    """Hands one message to the SDK; one that is no JSON-RPC at all is refused here, so that its sender hears of it."""
-    from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
-    from pydantic import ValidationError
+class _Stream:
+    """What the SDK asks of both of its streams. They end with the session, not before."""
 
-    try:
-        typed = jsonrpc_message_adapter.validate_python(message, by_name=False)
-    except ValidationError:
-        request_id = message.get("id")
-        error: JsonObject = {"code": -32600, "message": "Invalid Request"}
-        if "method" in message or "id" in message:
-            front.from_sdk({"jsonrpc": "2.0", "id": request_id, "error": error})
-        return
-    await send(SessionMessage(typed))
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    async def aclose(self) -> None:
+        """The front owns the pipes."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+class _FromHost(_Stream):
+    """The host's messages, in order. One that is no JSON-RPC at all is refused here, so that its sender hears of it."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return await self.receive()
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            message = await self._front.next_for_sdk()
+            try:
+                return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
+            except ValidationError:
+                if "method" in message or "id" in message:
+                    self._front.refuse(message.get("id"), INVALID_REQUEST, "Invalid Request")
+
+
+class _ToHost(_Stream):
+    """The SDK's messages, written as they come; waits while the host does not read."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        message = item.message
+        if isinstance(message, JSONRPCResponse):  # results can be large: they go through uncopied
+            self._front.from_sdk({"jsonrpc": "2.0", "id": message.id, "result": message.result})
+        else:
+            self._front.from_sdk(message.model_dump(by_alias=True, mode="python", exclude_unset=True))
+        await self._front.drained()
 
 
 async def _answered_by_middleware(_ctx: object, _params: object) -> Any:  # noqa: ANN401

@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
@@ -27,6 +28,9 @@ from server.status import describe_state
 from server.surface import build_surface, instructions
 from server.version import __version__
 from upstream_clients import JsonObject
+
+if TYPE_CHECKING:
+    from server.sdk import SdkServer
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +57,11 @@ async def _serve(settings: Settings, directories: Directories) -> None:
     session.on_change = state.touch
     pipe = HostPipe()
     async with anyio.create_task_group() as tasks:
-        end = tasks.cancel_scope.cancel
+
+        def end() -> None:
+            session.front.drain()  # before the SDK can answer for us that the connection is closed
+            tasks.cancel_scope.cancel()
+
         session.front.connect(pipe)
         await pipe.open(session.front.take_line, end, settings.gateway.limits.line_bytes)
         tasks.start_soon(_end_on_signal, end)
@@ -127,10 +135,8 @@ class _Session:
         """Imports the SDK once the host has its first list, and lets its server take over the rest."""
         with anyio.move_on_after(EAGER_SDK_SECONDS):
             await self.front.sdk_wanted.wait()
-        from server.sdk import SdkServer, load
-
-        await anyio.to_thread.run_sync(load, abandon_on_cancel=True)
-        sdk = SdkServer(face, self._identity)
+        server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
+        sdk = server(face, self._identity)
         self._tell_modern_hosts = sdk.listing_changed
         await sdk.run_behind(self.front)
 
@@ -143,8 +149,13 @@ class _Session:
         return {"tools": list(build_surface((), self._settings.gateway.tool_search).tools)}
 
 
-async def _end_on_signal(end: object) -> None:
-    assert callable(end)
+def _import_sdk_server() -> "type[SdkServer]":
+    from server.sdk import SdkServer
+
+    return SdkServer
+
+
+async def _end_on_signal(end: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for number in signals:
             logger.info("ending on %s", number.name)

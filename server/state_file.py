@@ -33,6 +33,7 @@ class StateFile:
         self._path = folder / "gateways" / f"{os.getpid()}.json"
         self._describe = describe
         self._changed = anyio.Event()
+        self._over = False
 
     def __repr__(self) -> str:
         return f"<StateFile {self._path}>"
@@ -50,14 +51,20 @@ class StateFile:
                 await anyio.to_thread.run_sync(self._write, document, abandon_on_cancel=True)
                 await anyio.sleep(SPACING_SECONDS)
         finally:
-            with suppress(OSError):
-                self._path.unlink(missing_ok=True)
+            self._over = True
+            self._remove()
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
     def _write(self, document: JsonObject) -> None:
         try:
             replace_file(self._path, json.dumps(document).encode())
         except OSError as error:
             logger.warning("the state file could not be written (%s); `toolfold status` won't see this", error.strerror)
+        if self._over:  # the end did not wait for this thread
+            self._remove()
 
 
 def running_gateways(folder: Path) -> list[JsonObject]:

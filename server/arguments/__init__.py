@@ -4,8 +4,8 @@ Pure and synchronous: no I/O, no clock, no state between calls. jsonschema, refe
 first schema is compiled.
 """
 
-from server.arguments.check import ArgumentCheck, Prepared
+from server.arguments.check import ArgumentCheck, Prepared, ResultCheck
 from server.arguments.explain import explain
 from server.arguments.problems import InvalidArguments, Problem, UnusableSchema
 
-__all__ = ["ArgumentCheck", "InvalidArguments", "Prepared", "Problem", "UnusableSchema", "explain"]
+__all__ = ["ArgumentCheck", "InvalidArguments", "Prepared", "Problem", "ResultCheck", "UnusableSchema", "explain"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from server.arguments.bounds import MAX_STEPS, Budget, GaveUp, require_arguments
+from server.arguments.bounds import MAX_STEPS, Budget, GaveUp, NotPlainJson, require_arguments, require_plain
 from server.arguments.envelope import JsonObject, Reading, readings, unwrapped
 from server.arguments.problems import InvalidArguments, Problem
 
@@ -107,6 +107,31 @@ class ArgumentCheck:
         from server.arguments.report import report
 
         return report(errors, self._document, reading.beside)
+
+
+class ResultCheck:
+    """The schema of one tool's structured result, which is judged as it came and never repaired."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        """Compile the schema.
+
+        Raises: UnusableSchema.
+        """
+        from server.arguments.document import compile_schema
+
+        self._document = compile_schema(schema, of_arguments=False)
+
+    def faults(self, result: object) -> tuple[Problem, ...]:
+        """What is wrong. Nothing, where the result is too large to be checked: the tool has run by then."""
+        from server.arguments.coerce import Repairs
+        from server.arguments.report import report
+
+        try:
+            require_plain(result)
+            errors = Repairs(self._document, Budget()).errors(result)
+        except (NotPlainJson, GaveUp):
+            return ()
+        return report(errors, self._document)
 
 
 def _told(changes: Sequence[object]) -> Iterator[str]:

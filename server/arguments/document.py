@@ -238,15 +238,15 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def compile_schema(schema: object) -> Document:
-    """Compile a tool's schema.
+def compile_schema(schema: object, *, of_arguments: bool = True) -> Document:
+    """Compile a tool's schema; that of its result may be of any type.
 
     Raises: UnusableSchema, with the reason.
     """
     require_schema(schema)
     assert isinstance(schema, dict)
     kinds = schema.get("type", "object")
-    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
+    if of_arguments and kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         raise UnusableSchema("the schema describes something that is not an object")
     dialect = dialect_of(schema)
     _vet(schema, dialect)

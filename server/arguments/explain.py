@@ -18,9 +18,13 @@ MAX_SIGNATURE_CHARS = 700
 _FORM = 'Call it as: {"id": "<the same id>", "args": {<the properties above>}}'
 
 
-def explain(problems: Sequence[Problem], signature: str) -> str:
-    """Each problem on a line, the expected signature, and the form of a call; at most `MAX_TEXT_CHARS`."""
-    tail = f"Expected: {_cut(signature, MAX_SIGNATURE_CHARS)}\n{_FORM}"
+def explain(problems: Sequence[Problem], signature: str, *, by_its_own_name: bool = False) -> str:
+    """Each problem on a line, the expected signature, and the form of a call; at most `MAX_TEXT_CHARS`.
+
+    A tool that was called by its own name takes its arguments as they are: there is no other form to show.
+    """
+    expected = f"Expected: {_cut(signature, MAX_SIGNATURE_CHARS)}"
+    tail = expected if by_its_own_name else f"{expected}\n{_FORM}"
     lines = ["The arguments do not fit this tool; it was not called."]
     room = MAX_TEXT_CHARS - len(tail) - len(lines[0]) - len("- and 99 more\n\n")
     for index, problem in enumerate(problems):

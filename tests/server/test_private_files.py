@@ -1,0 +1,86 @@
+"""Files for this user alone, replaced whole."""
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server.private_files import make_private_folder, read_file, replace_file
+
+
+@pytest.fixture(autouse=True)
+def an_open_umask() -> Iterator[None]:
+    before = os.umask(0o000)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_file_and_every_folder_made_for_it_are_private(tmp_path: Path) -> None:
+    replace_file(tmp_path / "cache" / "toolfold" / "listings" / "one.json", b"{}")
+    assert mode(tmp_path / "cache" / "toolfold" / "listings" / "one.json") == 0o600
+    made = ("cache", "cache/toolfold", "cache/toolfold/listings")
+    assert {folder: mode(tmp_path / folder) for folder in made} == dict.fromkeys(made, 0o700)
+
+
+def test_a_folder_that_is_there_already_keeps_its_mode(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o755)
+    make_private_folder(folder / "own")
+    assert (mode(folder), mode(folder / "own")) == (0o755, 0o700)
+
+
+def test_a_replaced_file_is_private_again(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_bytes(b"old")
+    path.chmod(0o644)
+    replace_file(path, b"new")
+    assert (path.read_bytes(), mode(path)) == (b"new", 0o600)
+
+
+def test_a_link_is_replaced_and_what_it_points_to_is_not_touched(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"precious")
+    link.symlink_to(target)
+    replace_file(link, b"new")
+    assert (target.read_bytes(), link.read_bytes(), link.is_symlink()) == (b"precious", b"new", False)
+
+
+def test_a_failed_replacement_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "inside").touch()
+    with pytest.raises(OSError, match="folder"):
+        replace_file(path, b"new")
+    assert [child.name for child in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_reader_beside_a_writer_sees_whole_contents_only(tmp_path: Path) -> None:
+    path, contents = tmp_path / "one", (b"a" * 300_000, b"b" * 200_000)
+    replace_file(path, contents[0])
+    seen: set[bytes | None] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(read_file(path, 1_000_000))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for turn in range(100):
+        replace_file(path, contents[turn % 2])
+    done.set()
+    reader.join()
+    assert seen <= set(contents)
+
+
+def test_a_missing_file_and_one_over_the_limit_are_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / "big").write_bytes(b"x" * 11)
+    (tmp_path / "full").write_bytes(b"x" * 10)
+    assert [read_file(tmp_path / name, 10) for name in ("none", "big", "full")] == [None, None, b"x" * 10]

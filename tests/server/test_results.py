@@ -1,0 +1,242 @@
+"""Results within the size that a host can take, and the rest of them, read on."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.errors import GatewayError
+from server.results import KEEP_BYTES, KEEP_SECONDS, READ_RESULT_ID, ResultStore, bound
+from tests.support.hosts import text_of
+from upstream_clients import JsonObject
+
+LIMIT = 1024
+MARKER = re.compile(r"\n\[toolfold: cut at byte (\d+) of (\d+)\. Read on within 10 minutes: tool_call (\{.*\})\]\Z")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def text_block(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
+
+
+def blocks(result: JsonObject) -> list[JsonObject]:
+    content = result["content"]
+    assert isinstance(content, list)
+    return content
+
+
+def read_with(call: object) -> JsonObject:
+    """The arguments of the `read_result` call that an answer gives."""
+    assert isinstance(call, dict)
+    assert call["id"] == READ_RESULT_ID
+    args = call["args"]
+    assert isinstance(args, dict)
+    return args
+
+
+def read_on(store: ResultStore, args: JsonObject, limit: int = LIMIT) -> str:
+    """What a model gets that follows the markers to the end."""
+    whole = ""
+    while True:
+        offset = args.get("offset", 0)
+        assert isinstance(offset, int)
+        text = text_of(store.read(str(args["ref"]), offset, limit))
+        marker = MARKER.search(text)
+        if marker is None:
+            return whole + text
+        whole += text[: marker.start()]
+        args = read_with(json.loads(marker[3]))
+
+
+def read_whole(store: ResultStore, text: str) -> str:
+    """The original of a text that was cut: what is shown, and what is read on."""
+    marker = MARKER.search(text)
+    assert marker is not None
+    return text[: marker.start()] + read_on(store, read_with(json.loads(marker[3])))
+
+
+def reference_in(block: JsonObject) -> JsonObject:
+    replaced: JsonObject = json.loads(str(block["text"]))
+    return read_with(replaced["read_with"])
+
+
+def test_a_small_result_is_the_very_same_object() -> None:
+    result: JsonObject = {"content": [text_block("x" * 500)], "odd": [None], "isError": True}
+    assert bound(result, LIMIT, ResultStore()) is result
+
+
+def test_a_text_of_exactly_the_limit_is_not_cut() -> None:
+    store = ResultStore()
+    result: JsonObject = {"content": [text_block("x" * LIMIT)]}
+    assert bound(result, LIMIT, store) == result
+    assert repr(store) == "<ResultStore of 0 results, 0 bytes>"
+
+
+def test_a_longer_text_is_cut_with_a_marker_and_can_be_read_on_to_the_end() -> None:
+    store, text = ResultStore(), "".join(f"line {number}\n" for number in range(1000))
+    bounded = bound({"content": [{**text_block(text), "annotations": {"priority": 1}}]}, LIMIT, store)
+    [block] = blocks(bounded)
+    shown = str(block.pop("text"))
+    assert block == {"type": "text", "annotations": {"priority": 1}}
+    assert shown.startswith(text[:LIMIT] + "\n[toolfold: cut at byte 1024 of 8890.")
+    assert read_whole(store, shown) == text
+
+
+@pytest.mark.parametrize("character", ["é", "語", "🙂", "\ud800"])
+@pytest.mark.parametrize("before", range(4))
+def test_a_text_is_cut_between_characters(character: str, before: int) -> None:
+    store, text = ResultStore(), "x" * before + character * 2000
+    shown = text_of(bound({"content": [text_block(text)]}, LIMIT, store))
+    marker = MARKER.search(shown)
+    assert marker is not None
+    assert set(shown[before : marker.start()]) == {character}
+    assert LIMIT - 4 < int(marker[1]) <= LIMIT
+    assert read_whole(store, shown) == text
+
+
+@given(st.text(min_size=400, max_size=3000, alphabet=st.characters(codec="utf-8")))
+def test_whatever_the_text_reading_on_gives_exactly_the_original(text: str) -> None:
+    store = ResultStore()
+    [block] = blocks(bound({"content": [text_block(text)]}, 300, store))
+    shown = str(block["text"])
+    assert (read_whole(store, shown) if MARKER.search(shown) else shown) == text
+
+
+def test_the_last_part_says_where_it_ends_and_that_there_is_no_more() -> None:
+    store = ResultStore()
+    reference = store.keep(b"0123456789")
+    assert store.read(reference, 8, LIMIT) == {
+        "content": [{"type": "text", "text": "89"}],
+        "_meta": {"toolfold/totalBytes": 10},
+    }
+    assert store.read(reference, 2, 4) == {
+        "content": [
+            {
+                "type": "text",
+                "text": "2345\n[toolfold: cut at byte 6 of 10. Read on within 10 minutes: tool_call "
+                f'{{"id": "toolfold:core:read_result", "args": {{"ref": "{reference}", "offset": 6}}}}]',
+            }
+        ],
+        "_meta": {"toolfold/totalBytes": 10, "toolfold/nextOffset": 6},
+    }
+
+
+def test_structured_content_is_replaced_whole_and_never_cut() -> None:
+    store, structured = ResultStore(), {"rows": [{"name": "é" * 50}] * 100}
+    bounded = bound({"content": [text_block("short")], "structuredContent": structured}, LIMIT, store)
+    assert blocks(bounded) == [text_block("short")]
+    replaced = bounded["structuredContent"]
+    assert isinstance(replaced, dict)
+    assert replaced["toolfold/replaced"] == "11210 bytes of JSON are kept for 10 minutes"
+    assert json.loads(read_on(store, read_with(replaced["read_with"]))) == structured
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "mimeType": "image/png", "data": "QUFB" * 1000},
+        {"type": "audio", "mimeType": "audio/wav", "data": "QUFB" * 1000},
+        {"type": "resource", "resource": {"uri": "file:///x", "text": "x" * 4000}},
+        {"type": "unheard_of", "payload": ["x"] * 1000},
+        ["not", "an", "object"] * 200,
+    ],
+)
+def test_a_block_that_is_no_text_is_replaced_whole_and_never_cut(block: object) -> None:
+    store = ResultStore()
+    [replaced] = blocks(bound({"content": [block]}, LIMIT, store))
+    assert replaced["type"] == "text"
+    assert json.loads(read_on(store, reference_in(replaced))) == block
+
+
+def test_blocks_share_the_limit_and_come_in_their_order() -> None:
+    store = ResultStore()
+    image = {"type": "image", "data": "A" * 600, "mimeType": "image/png"}
+    first, second, third = blocks(bound({"content": [text_block("a" * 600), image, text_block("z")]}, LIMIT, store))
+    assert (first, third) == (text_block("a" * 600), text_block("z"))
+    assert json.loads(read_on(store, reference_in(second))) == image
+
+
+def test_a_last_text_is_cut_even_where_nothing_of_it_can_be_shown() -> None:
+    store = ResultStore()
+    first, second = blocks(bound({"content": [text_block("a" * 5000), text_block("b" * 5000)]}, LIMIT, store))
+    assert read_whole(store, str(first["text"])) == "a" * 5000
+    assert str(second["text"]).startswith("\n[toolfold: cut at byte 0 of 5000.")
+    assert read_whole(store, str(second["text"])) == "b" * 5000
+
+
+def test_many_small_blocks_do_not_grow_by_being_bounded() -> None:
+    store = ResultStore()
+    content: list[object] = [text_block(f"{number:04}") for number in range(5000)]
+    bounded = bound({"content": content}, LIMIT, store)
+    kept = blocks(bounded)
+    assert len(json.dumps(bounded)) < 3 * LIMIT
+    shown = kept[:-1]
+    assert shown == content[: len(shown)]
+    assert json.loads(read_on(store, reference_in(kept[-1]))) == content[len(shown) :]
+
+
+def test_all_else_of_a_long_result_stays_as_it_came() -> None:
+    result: JsonObject = {"content": [text_block("x" * 5000)], "isError": True, "_meta": {"a": 1}, "resultType": "odd"}
+    bounded = bound(result, LIMIT, ResultStore())
+    assert {key: value for key, value in bounded.items() if key != "content"} == {
+        key: value for key, value in result.items() if key != "content"
+    }
+    assert blocks(result)[0]["text"] == "x" * 5000
+
+
+def test_content_that_is_no_list_is_left_alone() -> None:
+    result: JsonObject = {"content": "x" * 5000}
+    assert bound(result, LIMIT, ResultStore()) == result
+
+
+def error_code(store: ResultStore, reference: str, offset: int = 0) -> str:
+    with pytest.raises(GatewayError) as caught:
+        store.read(reference, offset, LIMIT)
+    return caught.value.code
+
+
+def test_a_kept_result_can_be_read_for_ten_minutes() -> None:
+    clock = Clock()
+    store = ResultStore(clock)
+    reference = store.keep(b"whole")
+    clock.now += KEEP_SECONDS - 1
+    assert text_of(store.read(reference, 0, LIMIT)) == "whole"
+    clock.now += 1
+    assert error_code(store, reference) == "unknown_result"
+    assert repr(store) == "<ResultStore of 0 results, 0 bytes>"
+    assert KEEP_SECONDS == 600
+
+
+def test_the_store_drops_the_oldest_when_it_is_full() -> None:
+    store = ResultStore(Clock())
+    references = [store.keep(b"x" * (KEEP_BYTES // 4)) for _ in range(5)]
+    assert error_code(store, references[0]) == "unknown_result"
+    assert all(store.read(reference, 0, LIMIT) for reference in references[1:])
+    assert repr(store) == f"<ResultStore of 4 results, {KEEP_BYTES} bytes>"
+
+
+def test_references_can_not_be_guessed_from_one_another() -> None:
+    store = ResultStore()
+    references = {store.keep(b"same") for _ in range(100)}
+    assert len(references) == 100
+    assert min(map(len, references)) >= 16
+
+
+@pytest.mark.parametrize("offset", [-1, 6])
+def test_an_offset_outside_the_result_is_an_error(offset: int) -> None:
+    store = ResultStore()
+    assert error_code(store, store.keep(b"01234"), offset) == "invalid_arguments"
+
+
+def test_an_offset_inside_a_character_reads_from_the_next_one() -> None:
+    store = ResultStore()
+    assert text_of(store.read(store.keep("é!".encode()), 1, LIMIT)) == "!"
