@@ -1,6 +1,8 @@
 """How the answers of search and describe look: compact, bounded, and safe to put back into a prompt. Pure functions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from index import Exposure, Tool, Unresolved, output_signature, signature
@@ -11,6 +13,9 @@ from upstream_clients import JsonObject, State, UpstreamStatus
 DESCRIPTION_CHARACTERS: Final = 180
 """Eight hits then stay within 600 tokens, the reference's own bound for one answer."""
 
+HIT_BYTES: Final = 320
+"""Room for a hit, hints included, on average over the hits of an answer: eight of them are 2,560 bytes, or 569 tokens."""
+
 LABEL_CHARACTERS: Final = 60
 INSTRUCTIONS_CHARACTERS: Final = 2000
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
@@ -20,22 +25,53 @@ NAMED_UPSTREAMS: Final = 8
 STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY})
 """One that is idle is started by the search that misses it; one that is ready and not in the index is there in a moment."""
 
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/-]*")
 
-def hit(tool: Tool, hints: bool) -> JsonObject:
-    """One search result. Source, owner and name are the three parts of its id."""
+
+def hits(tools: Sequence[Tool], shows_hints: Callable[[Tool], bool]) -> list[JsonObject]:
+    """Search results, best first. Typed hints are given from the top down while there is room for them."""
+    found = [_hit(tool) for tool in tools]
+    room = HIT_BYTES * len(found) - len(_encode(found))
+    for tool, one in zip(tools, found, strict=True):
+        for key, hint in _hints(tool).items() if shows_hints(tool) else ():
+            cost = len(_encode({key: hint})) - (len(_encode({key: one[key]})) if key in one else 0)
+            if cost <= room:
+                one[key] = hint
+                room -= cost
+    return found
+
+
+def _hit(tool: Tool) -> JsonObject:
+    """One result without hints. Source, owner and name are the three parts of its id."""
     found: JsonObject = {"id": tool.id}
     label = one_line(tool.label, LABEL_CHARACTERS)
     if label and label != tool.name:
         found["label"] = label
-    found["description"] = one_line(tool.description, DESCRIPTION_CHARACTERS)
-    found["input"] = signature(tool.input_schema) if hints else "unknown"
-    if tool.trusted and (output := output_signature(tool.output_schema)):
-        found["output"] = output
+    found |= {"description": one_line(tool.description, DESCRIPTION_CHARACTERS), "input": "unknown"}
     if tool.exposure is Exposure.DIRECT:
         found["direct"] = True
     if tool.cached:
         found["cached"] = True
     return found
+
+
+def _hints(tool: Tool) -> dict[str, str]:
+    """The typed input, and for a trusted tool the output, if it can be said in full."""
+    typed = signature(tool.input_schema)
+    if not tool.trusted:
+        return {} if _has_prose(typed) else {"input": typed}
+    output = output_signature(tool.output_schema)
+    return {"input": typed} | ({"output": output} if output else {})
+
+
+def _has_prose(signature: str) -> bool:
+    """Whether a literal or key in it is not shaped like an identifier: it might speak to the model."""
+    return not all(_IDENTIFIER.fullmatch(text) for text in _QUOTED.findall(signature))
+
+
+def _encode(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def missing(statuses: Sequence[UpstreamStatus], searched: frozenset[str]) -> JsonObject:

@@ -4,7 +4,6 @@ Search and describe answer from the current snapshot and send nothing upstream. 
 model can act on; the surface decides how they look on its wire.
 """
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from typing import Final
 import anyio.to_thread
 
 from index import Catalog, Exposure, Tool
-from server.answers import description, hit, missing, not_yet_listed, search_note, unresolved, with_starting
+from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
 from server.calling import Call, CallPath, UpstreamFailure
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
@@ -26,9 +25,6 @@ from upstream_clients import JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
-
-_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class Gateway:
         matches = () if snapshot.index is None else await anyio.to_thread.run_sync(snapshot.index.search, query, count)
         found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
         unseen = missing(self._statuses(), snapshot.indexed)
-        answer: JsonObject = {"tools": [self._hit(tool) for tool in found], **unseen}
+        answer: JsonObject = {"tools": hits(found, self._shows_hints), **unseen}
         if note := search_note(len(found), unseen):
             answer["note"] = note
         return answer
@@ -144,22 +140,13 @@ class Gateway:
     def _statuses(self) -> list[UpstreamStatus]:
         return [self._redacted(status) for status in self._parts.statuses().values()]
 
-    def _hit(self, tool: Tool) -> JsonObject:
+    def _shows_hints(self, tool: Tool) -> bool:
         server = self._parts.servers.get(tool.owner)
-        safe_hints = "safe" in (self._parts.settings.hints, server.hints if server else "off")
-        found = hit(tool, hints=tool.trusted or safe_hints)
-        if not tool.trusted and _has_prose(str(found["input"])):
-            found["input"] = "unknown"
-        return found
+        return tool.trusted or "safe" in (self._parts.settings.hints, server.hints if server else "off")
 
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         redact = self._parts.redact
         return replace(status, error=redact(status.error), hint=redact(status.hint))
-
-
-def _has_prose(signature: str) -> bool:
-    """Whether a literal or key in it is not shaped like an identifier: it might speak to the model."""
-    return not all(_IDENTIFIER.fullmatch(text) for text in _QUOTED.findall(signature))
 
 
 def _is_found(tool: Tool) -> bool:
