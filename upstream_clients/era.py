@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from upstream_clients.errors import UpstreamError, UpstreamProtocolFault, UpstreamRefused, UpstreamTimeout
+from upstream_clients.errors import UpstreamGone, UpstreamProtocolFault, UpstreamRefused, UpstreamTimeout
 from upstream_clients.framing import JsonObject
-from upstream_clients.peer import Patience, Peer
+from upstream_clients.peer import METHOD_NOT_FOUND, Patience, Peer
 
 Era: TypeAlias = Literal["legacy", "modern"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
@@ -21,6 +21,10 @@ UNSUPPORTED_VERSION: Final = -32022
 
 PROBE_SECONDS: Final = 5.0
 """How long `auto` waits for `server/discover`: some handshake servers stay silent before `initialize`."""
+
+LISTED_PAGES: Final = 100
+LISTED_TOOLS: Final = 10_000
+"""Bounds of one listing: a server that pages for ever must not fill our memory. Real ones have some hundreds of tools."""
 
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
@@ -75,6 +79,9 @@ class Greeter:
             return await self._discover(peer, min(seconds, PROBE_SECONDS))
         except (UpstreamRefused, UpstreamTimeout, UpstreamProtocolFault):
             pass  # not evidence of a modern server: shake hands
+        except UpstreamGone as gone:
+            gone.hint = gone.hint or 'It may not bear the question for newer protocols: set "protocol": "legacy".'
+            raise
         try:
             return await self._initialize(peer, seconds)
         except UpstreamRefused as refusal:
@@ -112,43 +119,40 @@ class Greeter:
         )
 
 
-async def list_tools(peer: Peer, greeter: Greeter, era: Era, limits: "ListingLimits") -> tuple[JsonObject, ...]:
+async def list_tools(peer: Peer, greeter: Greeter, era: Era, page_seconds: float) -> tuple[JsonObject, ...]:
     """Every page of `tools/list`, raw. A server without tools gives an empty tuple.
 
     Raises:
         UpstreamError: a page failed; a partial listing is never returned.
     """
     tools: list[JsonObject] = []
-    cursor, seen = None, set[str]()
-    for _ in range(limits.pages):
+    cursor, seen = "", {""}
+    last: list[JsonObject] = []
+    for _ in range(LISTED_PAGES):
+        params: JsonObject = {"cursor": cursor} if cursor else {}
         try:
-            page = await peer.request(
-                "tools/list", greeter.stamp(era, {"cursor": cursor} if cursor else {}), Patience(limits.page_seconds)
-            )
+            page = await peer.request("tools/list", greeter.stamp(era, params), Patience(page_seconds))
         except UpstreamRefused as refusal:
-            if refusal.rpc_code == -32601 and cursor is None:
+            if refusal.rpc_code == METHOD_NOT_FOUND and not cursor:
                 return ()
             raise
-        found = page.get("tools")
-        tools += [tool for tool in found if isinstance(tool, dict)] if isinstance(found, list) else []
-        cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or not cursor or cursor in seen or len(tools) > limits.tools:
-            return tuple(tools[: limits.tools])
+        found = _objects(page.get("tools"))
+        if found and found == last:
+            return tuple(tools)  # it knows no cursors, and gives the same page for each
+        tools += found
+        last, cursor = found, _text(page.get("nextCursor"))
+        if cursor in seen or len(tools) > LISTED_TOOLS:
+            return tuple(tools[:LISTED_TOOLS])
         seen.add(cursor)
-    raise UpstreamError(f"its tool list did not end within {limits.pages} pages")
-
-
-@dataclass(frozen=True, slots=True)
-class ListingLimits:
-    """Bounds of one listing: a server that pages for ever must not fill our memory (security notes, row 28)."""
-
-    pages: int = 100
-    tools: int = 10_000
-    page_seconds: float = 30.0
+    raise UpstreamProtocolFault(f"its tool list did not end within {LISTED_PAGES} pages")
 
 
 def _object(value: object) -> JsonObject:
     return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _text(value: object) -> str:

@@ -18,6 +18,10 @@ class UpstreamError(Exception):
         self.ran = ran
         self.last_words = ""
 
+    def told_again(self, *, ran: bool) -> "UpstreamError":
+        """The same failure for one more request: an exception that several tasks raise would mix up their tracebacks."""
+        return type(self)(self.message, hint=self.hint, ran=ran)
+
 
 class UpstreamDown(UpstreamError):
     """It is not connected: it failed to start, or it is waiting for its next try."""
@@ -52,3 +56,12 @@ class UpstreamRefused(UpstreamError):
         super().__init__(message, ran=True)
         self.rpc_code = rpc_code
         self.data = data
+
+    def told_again(self, *, ran: bool) -> "UpstreamRefused":
+        return type(self)(self.rpc_code, self.message, self.data)
+
+
+def first_error(group: BaseExceptionGroup[UpstreamError]) -> UpstreamError:
+    """The failure that ended a task group, out of the group that carries it."""
+    first = group.exceptions[0]
+    return first_error(first) if isinstance(first, BaseExceptionGroup) else first

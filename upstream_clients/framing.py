@@ -24,55 +24,51 @@ class NotAMessage(ValueError):
     """The line is not an acceptable JSON object. The text of the error never quotes the line."""
 
 
-class LineTooLong(ValueError):
-    """A line went over the cap and was thrown away."""
-
-
 class LineSplitter:
     """Cuts a byte stream into lines. `feed` returns whole lines; None stands for one that was too long."""
 
-    __slots__ = ("_discarding", "_limit", "_parts", "_size")
+    __slots__ = ("_discarding", "_held", "_limit")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._held = bytearray()  # grows in place: a line that drips in byte by byte costs no more than its own size
         self._discarding = False
 
     def __repr__(self) -> str:
-        return f"<LineSplitter holding {self._size} bytes of at most {self._limit}>"
+        return f"<LineSplitter holding {len(self._held)} bytes of at most {self._limit}>"
 
     def feed(self, chunk: bytes) -> list[bytes | None]:
         if NEWLINE not in chunk:
-            self._hold(chunk)
-            return [None] if self._overflowed() else []
+            return [None] if self._overflows(chunk) else []
         first, *others = chunk.split(NEWLINE)
         rest = others.pop()
-        lines: list[bytes | None] = []
-        self._hold(first)
-        if self._overflowed():
-            lines.append(None)
-        if self._discarding:
-            self._discarding = False
-        else:
-            lines.append(b"".join(self._parts))
+        lines: list[bytes | None] = [*self._finish(first)]
         lines += [line if len(line) <= self._limit else None for line in others]
-        self._parts, self._size = [], 0
-        self._hold(rest)
-        if self._overflowed():
+        if self._overflows(rest):
             lines.append(None)
         return [line for line in lines if line is None or line.strip()]
 
-    def _hold(self, part: bytes) -> None:
-        if part and not self._discarding:
-            self._parts.append(part)
-            self._size += len(part)
+    def _finish(self, end: bytes) -> list[bytes | None]:
+        """The line that `end` ends; nothing if it was reported already."""
+        if self._discarding:
+            self._discarding = False
+            return []
+        if not self._held:
+            return [end if len(end) <= self._limit else None]
+        if self._overflows(end):
+            self._discarding = False
+            return [None]
+        line, self._held = bytes(self._held), bytearray()
+        return [line]
 
-    def _overflowed(self) -> bool:
-        """True once for each line that goes over the cap; from then on its bytes are dropped."""
-        if self._discarding or self._size <= self._limit:
+    def _overflows(self, part: bytes) -> bool:
+        """Holds a part of a line. True once for each line that goes over the cap; from then on its bytes are dropped."""
+        if self._discarding:
             return False
-        self._parts, self._size, self._discarding = [], 0, True
+        if len(self._held) + len(part) <= self._limit:
+            self._held += part
+            return False
+        self._held, self._discarding = bytearray(), True
         return True
 
 

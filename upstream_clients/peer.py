@@ -11,12 +11,19 @@ Laws
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import anyio
 
-from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamRefused, UpstreamTimeout
+from upstream_clients.errors import (
+    UpstreamError,
+    UpstreamGone,
+    UpstreamProtocolFault,
+    UpstreamRefused,
+    UpstreamTimeout,
+)
 from upstream_clients.framing import JsonObject, dump
 
 METHOD_NOT_FOUND: Final = -32601
@@ -49,8 +56,10 @@ class _Pending:
         self.error: UpstreamError | None = None
 
     def settle(self, result: JsonObject, error: UpstreamError | None) -> None:
-        self.result, self.error = result, error
-        self.answered.set()
+        """The first outcome counts: an answer stays one although the connection ends before anyone has looked at it."""
+        if not self.answered.is_set():
+            self.result, self.error = result, error
+            self.answered.set()
 
     def extend(self) -> None:
         self.scope.deadline = min(anyio.current_time() + self.patience.idle, self.total_deadline)
@@ -81,7 +90,7 @@ class Peer:
             UpstreamError: the connection ended; which kind says how.
         """
         if self._ended is not None:
-            raise self._ended
+            raise self._ended.told_again(ran=False)
         self._next_id += 1
         request_id = self._next_id
         self._write(
@@ -122,7 +131,7 @@ class Peer:
         """The connection is over: every open request fails with `error`, and so does every later one."""
         self._ended = self._ended or error
         for pending in self._pending.values():
-            pending.settle({}, error)
+            pending.settle({}, error.told_again(ran=True))
 
     def _take_answer(self, message: JsonObject) -> None:
         request_id = message.get("id")
@@ -146,7 +155,7 @@ class Peer:
         token = params.get("progressToken")
         pending = self._pending.get(token) if type(token) is int else None
         progress = params.get("progress")
-        if pending is None or not isinstance(progress, (int, float)):
+        if pending is None or pending.answered.is_set() or not isinstance(progress, (int, float)):
             self.dropped += 1
             return
         pending.extend()
@@ -158,13 +167,16 @@ class Peer:
 
     def _answer_server(self, method: str, request_id: object) -> None:
         if method == "ping":
-            self._write(dump({"jsonrpc": "2.0", "id": request_id, "result": {}}))
-            return
-        refusal: JsonObject = {"code": METHOD_NOT_FOUND, "message": f"toolfold does not serve {method[:64]!r}"}
-        self._write(dump({"jsonrpc": "2.0", "id": request_id, "error": refusal}))
+            answer: JsonObject = {"result": {}}
+        else:
+            answer = {"error": {"code": METHOD_NOT_FOUND, "message": f"toolfold does not serve {method[:64]!r}"}}
+        with suppress(UpstreamGone):  # whoever does not take answers gets none
+            self._write(dump({"jsonrpc": "2.0", "id": request_id, **answer}))
 
     def _abandon(self, request_id: int, method: str) -> None:
-        if self._ended is None and method not in UNCANCELLABLE:
+        if self._ended is not None or method in UNCANCELLABLE:
+            return
+        with suppress(UpstreamGone):  # a cancellation or a timeout is under way and must not be replaced
             self.notify("notifications/cancelled", {"requestId": request_id, "reason": "no longer awaited"})
 
 
@@ -176,7 +188,7 @@ def _with_token(params: Mapping[str, object], request_id: int) -> JsonObject:
 
 def _refusal(error: object) -> UpstreamError:
     if not isinstance(error, dict):
-        return UpstreamGone("it answered with neither a result nor an error", ran=True)
+        return UpstreamProtocolFault("it answered with neither a result nor an error", ran=True)
     code, message = error.get("code"), error.get("message")
     return UpstreamRefused(
         code if type(code) is int else 0, message if isinstance(message, str) else "no message", error.get("data")

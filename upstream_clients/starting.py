@@ -15,7 +15,7 @@ class Loss:
         self._error: UpstreamError | None = None
 
     def set(self, error: UpstreamError) -> None:
-        self._error = error
+        self._error = self._error or error
         self._ended.set()
 
     async def wait(self) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Our end of the watchdog: tells it which process groups are ours. It ends them when this process is gone.
+"""Our end of the watchdog: tells it which process groups are ours. It ends what is left of them when this process is gone.
 
 Without it a gateway that is killed hard would leave servers behind: they ignore the closed pipe, and a parent-death
 signal does not reach the grandchildren of `npx`.
@@ -6,6 +6,7 @@ signal does not reach the grandchildren of `npx`.
 
 import logging
 import subprocess
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -14,7 +15,7 @@ from upstream_clients.platform import Platform
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS: Final = 0.3
-"""It ends by itself when the pipe closes; this is for a machine too busy to let it."""
+"""It looks once through all processes and ends. On a machine too busy to let it, it does so when we are gone."""
 
 
 class Watchdog:
@@ -23,6 +24,7 @@ class Watchdog:
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_gone = False
 
     def __enter__(self) -> Self:
         try:
@@ -39,11 +41,8 @@ class Watchdog:
             return
         assert process.stdin is not None
         process.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(WAIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
     def watch(self, group: int) -> None:
         self._tell(b"+%d\n" % group)
@@ -52,10 +51,11 @@ class Watchdog:
         self._tell(b"-%d\n" % group)
 
     def _tell(self, line: bytes) -> None:
-        if self._process is None or self._process.stdin is None:
+        if self._process is None or self._is_gone:
             return
+        assert self._process.stdin is not None
         try:
             self._process.stdin.write(line)
-        except (BrokenPipeError, ValueError):
-            self._process = None
+        except BrokenPipeError:
+            self._is_gone = True
             logger.warning("the watchdog is gone: a hard kill of the gateway may leave servers running")

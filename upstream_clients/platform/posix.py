@@ -1,4 +1,7 @@
-"""POSIX: a session of its own for each child, signals to whole groups, exits seen through a pidfd where there is one."""
+"""POSIX: a session of its own for each child, signals to whole groups, exits seen through a pidfd where there is one.
+
+A child's environment gets one variable of ours, by which the watchdog finds what is left of it.
+"""
 
 import asyncio
 import os
@@ -8,8 +11,12 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 WATCHDOG_SCRIPT = Path(__file__).with_name("watchdog_process.py")
+
+MARK_VARIABLE = "TOOLFOLD_CHILD_OF"
+"""Its value tells the watchdog whose children a process and its descendants are, whatever groups they have moved to."""
 
 
 class Posix:
@@ -17,11 +24,12 @@ class Posix:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._mark = uuid4().hex
 
     def start(self, argv: list[str], env: dict[str, str], cwd: str | None) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
             argv,
-            env=env,
+            env={**env, MARK_VARIABLE: self._mark},
             cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -52,7 +60,7 @@ class Posix:
     def start_watchdog(self) -> "subprocess.Popen[bytes]":
         # -I -S: nothing of the working folder, the environment or site-packages is imported, and it starts in 15 ms.
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(WATCHDOG_SCRIPT)],
+            [sys.executable, "-I", "-S", str(WATCHDOG_SCRIPT), f"{MARK_VARIABLE}={self._mark}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
