@@ -30,6 +30,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "rich": ("server/cli/", "server/demo/"),
         "json5": ("server/config/",),
         "dotenv": ("server/config/",),
+        "yaml": ("server/config/yaml_text.py",),
         "platformdirs": ("server/config/",),
     }
 )

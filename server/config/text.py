@@ -1,4 +1,4 @@
-"""The text of a configuration file becomes plain JSON values: strict JSON, else JSON with comments, else JSON5.
+"""JSON text becomes plain values: strict JSON, else JSON with comments, else JSON5; and what holds for every format.
 
 Laws:
 1. A position that is reported is a position in the file as it was written.
@@ -9,7 +9,7 @@ Laws:
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from server.config.findings import shown
@@ -18,7 +18,7 @@ from server.config.findings import shown
 MAX_DEPTH = 32
 
 # The JSON5 parser is written in Python and reads about 64 KiB a second: this is the most that a start may wait for it.
-# JSON with comments or trailing commas does not need it.
+# JSON with comments or trailing commas does not need it. The readers of TOML and YAML are bounded by the same.
 MAX_JSON5_CHARS = 256 * 1024
 
 # Each alternative takes all that it starts with, closed or not, so that scanning stays linear on any text.
@@ -46,7 +46,7 @@ class Parsed:
     duplicates: tuple[str, ...]  # dotted paths of keys that stand twice in one object
 
 
-class _Pairs:
+class Pairs:
     """Builds each object and remembers which had a key twice; where they are is known only once the tree stands."""
 
     def __init__(self) -> None:
@@ -63,11 +63,16 @@ class _Pairs:
 
 def parse(text: str) -> Parsed:
     """Raises: BadText."""
+    return parsed_by(_parse_any, text)
+
+
+def parsed_by(read: Callable[[str, Pairs], object], text: str) -> Parsed:
+    """What `read` makes of `text`, held to the laws. Raises: BadText."""
     if not text.strip():
         raise BadText("the file is empty", 'Write at least {"mcpServers": {}}.')
-    pairs = _Pairs()
+    pairs = Pairs()
     try:
-        value = _parse_any(text, pairs)
+        value = read(text, pairs)
     except RecursionError:
         raise _too_deep() from None
     paths = _walk(value)
@@ -80,7 +85,7 @@ def parse(text: str) -> Parsed:
     return Parsed(value, tuple(duplicates))
 
 
-def _parse_any(text: str, pairs: _Pairs) -> object:
+def _parse_any(text: str, pairs: Pairs) -> object:
     try:
         return _parse_json(text, pairs)
     except json.JSONDecodeError:
@@ -96,7 +101,7 @@ def _parse_any(text: str, pairs: _Pairs) -> object:
     return _parse_json5(text, pairs)
 
 
-def _parse_json(text: str, pairs: _Pairs) -> object:
+def _parse_json(text: str, pairs: Pairs) -> object:
     try:
         value: object = json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError:
@@ -106,7 +111,7 @@ def _parse_json(text: str, pairs: _Pairs) -> object:
     return value
 
 
-def _parse_json5(text: str, pairs: _Pairs) -> object:
+def _parse_json5(text: str, pairs: Pairs) -> object:
     import json5
 
     try:

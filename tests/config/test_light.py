@@ -11,6 +11,8 @@ HEAVY = (
     "platformdirs",
     "json5",
     "dotenv",
+    "yaml",
+    "tomllib",
     "whoosh",
     "asyncio",
     "anyio",
