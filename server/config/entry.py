@@ -10,28 +10,31 @@ from pathlib import Path
 from types import MappingProxyType
 
 from index import owner_for_key
-from server.config.entry_input import (
-    EntryInput,
-    is_remote,
-    under_our_names,
-    warn_of_unknown_type,
-    warn_of_written_out_secrets,
-)
+from server.config.dialects import Dialect
+from server.config.entry_input import EntryInput, warn_of_unknown_type, warn_of_written_out_secrets
 from server.config.findings import Finding, Findings, Severity, Trouble, shown
-from server.config.launch import Launch, Site, prepare
-from server.config.secrets import redacted_values
-from server.config.sections import Mended, read_section, warn_of_mended
+from server.config.inputs import Answers, Input, no_answer
+from server.config.keys import INSIDE_THE_HOST, folded
+from server.config.launch import Site, prepare
+from server.config.places import is_users_own
+from server.config.remote import connection_of
+from server.config.secrets import MIN_REDACTED, redacted_values
+from server.config.sections import JsonObject, Mended, read_section, warn_of_mended
 from server.config.self_start import starts_toolfold
 from server.config.settings import GatewaySettings, ServerEntry
-from server.config.variables import MAX_EXPANDED_CHARS, Expansion, Variables
+from server.config.spellings import under_our_names
+from server.config.variables import MAX_EXPANDED_CHARS, Answer, Expansion, Variables
 
 # A wrong value under these cannot be replaced by a default: something else would be started, or more would be shown.
 NO_DEFAULT = frozenset(
-    ("command", "args", "env", "envFile", "passEnv", "cwd", "disabled", "includeTools", "excludeTools")
-)
+    (
+        "command", "args", "env", "envFile", "passEnv", "cwd", "disabled", "includeTools", "excludeTools", "url", "headers",
+        "headersHelper",
+    )
+)  # fmt: skip
 
-# Below this a `timeout` was written for a host that counts seconds: no call is meant to end within a second.
-SECONDS_BELOW = 1000
+# The one switch: with it, a remote entry is as good as any other.
+HTTP_IS_SERVED: bool = False
 
 # A problem is shown in one line; the findings have all of them.
 MAX_TROUBLES_SHOWN = 5
@@ -45,28 +48,35 @@ _REMOTE = Trouble(
 
 @dataclass(frozen=True, slots=True)
 class WrittenEntry:
-    """An entry as one file has it; relative paths in it start at that file's folder."""
+    """An entry as one file has it, and what that file says for all of its entries."""
 
     key: str
     value: object = field(repr=False)
-    folder: Path
+    file: Path
     where: str
+    dialect: Dialect
+    inputs: Mapping[str, Input]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     environ: Mapping[str, str] = field(repr=False)
     variables: Variables = field(repr=False)
+    answers: Answers
     gateway: GatewaySettings
 
 
 def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) -> ServerEntry | None:
-    """None if the entry would start toolfold itself."""
+    """None if the entry is none of a server: it would start toolfold itself, or is a part of the host that wrote it."""
     if not isinstance(written.value, dict):
         trouble = Trouble("wrong_type", "The entry should be an object.", 'Write {"command": "…", "args": ["…"]}.')
         return _marked(ServerEntry(written.key, owner_for_key(written.key)), [trouble], written.where, findings)
-    named = under_our_names(written.value, written.where, findings)
-    expansion = Expansion(around.variables)
+    if _is_inside_the_host(written.value):
+        message = f"This is a part of {written.dialect.name} itself; it is skipped."
+        findings.note("inside_the_host", written.where, message, "Nothing to do.")
+        return None
+    named = under_our_names(written.value, written.dialect, written.where, findings)
+    expansion = Expansion(_variables(written, named, around))
     reading = read_section(EntryInput, {key: expansion.value(value) for key, value in named.items()})
     if starts_toolfold(reading.section.command_line):
         message = "This entry starts toolfold itself; it is skipped."
@@ -74,30 +84,64 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
         return None
     warn_of_written_out_secrets({**written.value, **named}, written.where, findings)
     warn_of_mended(tuple(each for each in reading.mended if not _is_fatal(each)), written.where, findings)
-    server = _server(written, reading.section, around, findings)
-    known = redacted_values(reading.section.env, server.args, expansion.used)
-    server = replace(server, secrets=known)  # also of an entry that is never started: its arguments may be printed
-    if is_remote(written.value, reading.section):
-        return _marked(server, [_REMOTE], written.where, findings)
     warn_of_unknown_type(reading.section, written.where, findings)
+    server = _server(written, reading.section, around)
+    known = redacted_values({**reading.section.env, **reading.section.headers}, server.args, expansion.used)
+    # Also of an entry that is left alone: its arguments may be printed.
+    server = replace(server, secrets=known | {secret for secret in expansion.secrets if len(secret) >= MIN_REDACTED})
     if expansion.unknown_forms:
         message = "A ${…} in this entry is of a form that toolfold does not know; it is left as written."
-        findings.warn(
-            "unknown_variable_form", written.where, message, "Write ${NAME}, ${NAME:-default} or ${env:NAME}."
-        )
-    troubles = [*_wrong_values(reading.mended), *_unresolved(expansion)]
+        fix = "Write ${NAME}, ${NAME:-default} or ${env:NAME}."
+        findings.warn("unknown_variable_form", written.where, message, fix)
+    troubles = [*_wrong_values(reading.mended), *_unresolved(expansion, written.inputs)]
     if not troubles:
-        site = Site(written.folder, around.environ, written.where)
-        launch = prepare(reading.section, expansion.used, site, findings)
-        server = _with_launch(server, launch)
-        troubles = [*launch.troubles]
+        site = Site(written.file.parent, around.environ, written.where, is_users_own(written.file, around.environ))
+        server, troubles = _prepared(server, reading.section, expansion.used, site, findings)
+    if reading.section.is_remote and not HTTP_IS_SERVED:
+        troubles = [_REMOTE]
     return _marked(server, troubles, written.where, findings)
 
 
-def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings, findings: Findings) -> ServerEntry:
-    """All of the entry but what the child's environment decides."""
-    idle = _seconds("timeout", entry.timeout, written.where, findings)
-    total = _seconds("totalTimeout", entry.total_timeout, written.where, findings)
+def _is_inside_the_host(entry: JsonObject) -> bool:
+    kind = entry.get("type")
+    if isinstance(kind, str) and folded(kind) in INSIDE_THE_HOST:
+        return True
+    return entry.get("source") == "extension" and "command" not in entry
+
+
+def _variables(written: WrittenEntry, named: JsonObject, around: Surroundings) -> Variables:
+    may_ask = named.get("disabled") is not True
+
+    def answer(key: str) -> Answer | None:
+        wanted = written.inputs.get(key, Input(key))
+        value = around.answers.find(wanted, may_ask=may_ask)
+        return None if value is None else Answer(value, wanted.is_secret)
+
+    return replace(around.variables, answer=answer)
+
+
+def _prepared(
+    server: ServerEntry, entry: EntryInput, used: Mapping[str, str], site: Site, findings: Findings
+) -> tuple[ServerEntry, list[Trouble]]:
+    """With what starting it or connecting to it takes."""
+    if entry.is_remote:
+        connection = connection_of(entry, used, site, findings)
+        secrets = server.secrets | connection.secrets
+        server = replace(
+            server, remote=connection.remote, fingerprint=connection.fingerprint, secrets=secrets, command="", args=()
+        )
+        return server, [*connection.troubles]
+    launch = prepare(entry, used, site, findings)
+    secrets = server.secrets | launch.secrets
+    env = MappingProxyType(dict(launch.env))
+    server = replace(server, env=env, cwd=launch.cwd, fingerprint=launch.fingerprint, secrets=secrets)
+    return server, [*launch.troubles]
+
+
+def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings) -> ServerEntry:
+    """All of the entry but what its site decides."""
+    idle = _seconds(entry.timeout)
+    total = _seconds(entry.total_timeout)
     if total is None and idle is not None and idle * 1000 > around.gateway.limits.call_total_ms:
         total = idle  # a wait that the entry asks for is not cut short by the gateway's default
     command, *args = entry.command_line or ("",)
@@ -110,22 +154,13 @@ def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings, find
         description=entry.description,
         timeout_seconds=idle,
         total_timeout_seconds=total,
+        start_timeout_seconds=_seconds(entry.startup_timeout),
         include_tools=entry.include_tools,
         exclude_tools=entry.exclude_tools,
         always_load=entry.always_load,
         trusted=entry.trusted,
         hints=entry.hints or around.gateway.hints,
         protocol=entry.protocol,
-    )
-
-
-def _with_launch(server: ServerEntry, launch: Launch) -> ServerEntry:
-    return replace(
-        server,
-        env=MappingProxyType(dict(launch.env)),
-        cwd=launch.cwd,
-        fingerprint=launch.fingerprint,
-        secrets=launch.secrets,
     )
 
 
@@ -162,10 +197,12 @@ def _wrong_values(mended: Iterable[Mended]) -> Iterable[Trouble]:
             yield Trouble("wrong_type", each.message, "Correct it.")
 
 
-def _unresolved(expansion: Expansion) -> Iterable[Trouble]:
+def _unresolved(expansion: Expansion, inputs: Mapping[str, Input]) -> Iterable[Trouble]:
     for name in dict.fromkeys(expansion.unset):
         fix = f"Set it where toolfold is started, or write ${{{name}:-default}}."
         yield Trouble("variable_not_set", f"The variable `{name}` is not set.", fix)
+    for key in dict.fromkeys(expansion.unanswered):
+        yield Trouble("input_not_answered", *no_answer(inputs.get(key, Input(key))))
     for reference in dict.fromkeys(expansion.unanswerable):
         message = f"`{reference}` cannot be answered here."
         yield Trouble("variable_not_supported", message, "Use an environment variable: ${NAME} or ${NAME:-default}.")
@@ -174,11 +211,5 @@ def _unresolved(expansion: Expansion) -> Iterable[Trouble]:
         yield Trouble("too_long", message, "Use shorter values, or fewer.")
 
 
-def _seconds(key: str, written: float | None, where: str, findings: Findings) -> float | None:
-    if written is None:
-        return None
-    if written >= SECONDS_BELOW:
-        return written / 1000
-    message = f"`{key}` is below {SECONDS_BELOW}, and is read as seconds."
-    findings.note("timeout_in_seconds", where, message, "Write milliseconds.")
-    return written
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

@@ -1,4 +1,4 @@
-"""One entry of `mcpServers` as it is written: the keys it may have, under whichever name, and the types they take.
+"""One entry of `mcpServers` under our own names: the keys it may have, and the types they take.
 
 It decides nothing about what is started. Values pass through it as they are; only key names are put into findings.
 """
@@ -8,9 +8,9 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from server.config.findings import Findings, closest, shown
-from server.config.keys import ALIASES, ELSEWHERE, HTTP_TYPES, OPPOSITE_OF_DISABLED, STDIO_TYPES, URL_KEYS
+from server.config.keys import TRANSPORTS, folded
 from server.config.secrets import is_written_out, named_arguments
-from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
+from server.config.sections import JsonObject
 from server.config.settings import DAY_MS, Hints, Names, Protocol, Section
 from server.config.variables import literal_part
 
@@ -33,6 +33,7 @@ def _as_command(value: object) -> object:
 Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
 Arguments: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
 CommandLine: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_command)]
+Wait: TypeAlias = Annotated[float | None, Field(gt=0, le=DAY_MS, allow_inf_nan=False)]
 
 
 class EntryInput(Section):
@@ -43,8 +44,12 @@ class EntryInput(Section):
     env_file: str | None = None
     pass_env: Names = ()
     cwd: str | None = None
-    timeout: float | None = Field(default=None, gt=0, le=DAY_MS, allow_inf_nan=False)
-    total_timeout: float | None = Field(default=None, gt=0, le=DAY_MS, allow_inf_nan=False)
+    url: str = ""
+    headers: dict[str, Text] = Field(default_factory=dict)
+    headers_helper: CommandLine = ()
+    timeout: Wait = None
+    total_timeout: Wait = None
+    startup_timeout: Wait = None
     disabled: bool = False
     description: str = ""
     include_tools: Names = ()
@@ -58,50 +63,24 @@ class EntryInput(Section):
         return f"EntryInput({len(self.command_line)} words)"  # the values may be secret
 
     @property
+    def kind(self) -> str:
+        """What `type` comes to; "" if it is left out or unknown."""
+        return TRANSPORTS.get(folded(self.type), "")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the entry names a server to connect to, not a program to start."""
+        return bool(self.url) and not self.command if self.kind == "" else self.kind != "stdio"
+
+    @property
     def command_line(self) -> tuple[str, ...]:
         return (*self.command, *self.args) if self.command else ()
 
 
-def under_our_names(written: JsonObject, where: str, findings: Findings) -> JsonObject:
-    """The entry with other hosts' spellings replaced; tells which keys are not used and which are not known."""
-    ours = keys_of(EntryInput)
-    elsewhere = {*ELSEWHERE, *ALIASES, OPPOSITE_OF_DISABLED}
-    warn_of_unknown_keys(written, ours, where, findings, elsewhere)
-    for key in written:
-        if key in ELSEWHERE:
-            findings.note_key_once(key, where, f"`{key}` is known from other hosts, and not used here.", ELSEWHERE[key])
-    entry = {key: value for key, value in written.items() if key in ours}
-    for alias, key in ALIASES.items():
-        if alias in written:
-            findings.note_key_once(
-                alias, where, f"`{alias}` is read as `{key}`.", f"Nothing to do; here it is called `{key}`."
-            )
-            entry[key] = _joined(key, entry.get(key), written[alias])
-    enabled = written.get(OPPOSITE_OF_DISABLED)
-    if enabled is not None and enabled is not True:
-        entry["disabled"] = True if enabled is False else enabled
-    return entry
-
-
-def _joined(key: str, ours: object, theirs: object) -> object:
-    """Our own spelling wins, except that whatever either of them leaves out is left out."""
-    if key == "excludeTools" and isinstance(ours, list) and isinstance(theirs, list):
-        return [*ours, *theirs]
-    return theirs if ours is None else ours
-
-
-def is_remote(written: JsonObject, entry: EntryInput) -> bool:
-    """Whether the entry names a server to connect to, not a program to start."""
-    if entry.type in HTTP_TYPES:
-        return True
-    return not entry.command and entry.type not in STDIO_TYPES and any(key in written for key in URL_KEYS)
-
-
 def warn_of_unknown_type(entry: EntryInput, where: str, findings: Findings) -> None:
-    known = STDIO_TYPES | HTTP_TYPES
-    if entry.type and entry.type not in known:
-        meant = closest(entry.type, known)
-        fix = f"Did you mean `{meant}`?" if meant else 'Write "stdio", or leave `type` out.'
+    if entry.type and not entry.kind:
+        meant = closest(entry.type, TRANSPORTS)
+        fix = f"Did you mean `{meant}`?" if meant else 'Write "stdio", "http" or "sse", or leave `type` out.'
         findings.warn("unknown_type", where, "`type` is not a transport that toolfold knows.", fix)
 
 

@@ -1,6 +1,7 @@
 """The keys of a configuration file: ours, and those that files written for other hosts carry.
 
-Only names and what to say about them; nothing here reads a value.
+Only names and what to say about them; nothing here reads a value. What one host alone means by a key is in
+`server.config.dialects`, and what has another shape there in `server.config.spellings`.
 """
 
 from collections.abc import Mapping
@@ -11,57 +12,78 @@ ALIASES: Mapping[str, str] = {
     "environment": "env",
     "envs": "env",
     "transport": "type",
-    "enabled_tools": "includeTools",
+    "cmd": "command",
+    "executable": "command",
     "disabled_tools": "excludeTools",
     "disabledTools": "excludeTools",
+    "blockedTools": "excludeTools",
+    "blocked_tools": "excludeTools",
+    "http_headers": "headers",
 }
 OPPOSITE_OF_DISABLED = "enabled"
 
-URL_KEYS = ("url", "serverUrl", "httpUrl", "baseUrl", "uri")
-HTTP_TYPES = frozenset(("http", "streamable-http", "streamableHttp", "streamable_http", "sse", "ws", "remote"))
-STDIO_TYPES = frozenset(("stdio", "local"))
+# The keys of an address, in the order in which hosts that know two of them look.
+URL_KEYS = ("httpUrl", "url", "serverUrl", "server_url", "baseUrl", "base_url", "uri")
+
+# Waits under another key: the one of ours, and how many milliseconds the number counts.
+WAITS: Mapping[str, tuple[str, int]] = {
+    "requestTimeoutMs": ("timeout", 1),
+    "tool_timeout_sec": ("timeout", 1000),
+    "connectionTimeoutMs": ("startupTimeout", 1),
+    "connectionTimeout": ("startupTimeout", 1),
+    "startup_timeout_ms": ("startupTimeout", 1),
+    "startup_timeout_sec": ("startupTimeout", 1000),
+}
+
+# `type`, without its case, `-` and `_`: what it comes to.
+TRANSPORTS: Mapping[str, str] = {
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamablehttp": "http",
+    "sse": "sse",
+    "remote": "auto",
+    "auto": "auto",
+    "ws": "ws",
+    "websocket": "ws",
+}
+
+# What a host does inside itself and lists beside its servers. There is nothing in it that anybody else could start.
+INSIDE_THE_HOST = frozenset(("builtin", "platform", "frontend", "inlinepython"))
 
 _MAY_STAY = "It may stay."
-_NAME_THE_TOOLS = "Nothing here enforces it: name the tools in `excludeTools` or `gateway.policy.deny`."
+NOT_ENFORCED = "Nothing here enforces it: name the tools in `excludeTools` or `gateway.policy.deny`."
 
-# Keys of other hosts (or of remote entries, which are not served yet) that an entry may carry, and what to do about each.
+# Keys of other hosts that an entry may carry, and what to do about each.
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            *URL_KEYS,
-            "headers", "headersHelper", "http_headers", "http_headers_helper", "env_http_headers",
-            "bearer_token_env_var", "oauth", "oauth_resource", "oauthRedirectUrl", "auth", "authentication",
-            "authProviderType", "scopes", "sslVerify", "clientCert", "clientKey", "sse_read_timeout", "tokenCacheDir",
+            "oauth", "oauth_resource", "auth", "authentication", "authProviderType", "scopes", "sslVerify", "clientCert",
+            "clientKey", "sse_read_timeout", "tokenCacheDir", "token_cache_dir", "refresh", "httpFetch", "http_fetch",
+            *(f"oauth{name}" for name in ("RedirectUrl", "ClientId", "ClientSecret", "Scope", "Command")),
+            *(f"oauth_{name}" for name in ("redirect_url", "client_id", "client_secret", "scope", "command")),
         ),
-        "It may stay; remote servers are not supported yet.",
+        "It may stay; toolfold sends the `headers` of an entry, and nothing else of its own.",
     ),
     **dict.fromkeys(
         (
             "id", "name", "displayName", "title", "icon", "icons", "version", "source", "role", "codex", "dev", "tags",
             "include_tags", "exclude_tags", "keep_alive", "required", "supportsParallelToolCalls",
-            "supports_parallel_tool_calls", "metadata", "gallery", "autoApprove", "alwaysAllow", "trust",
+            "supports_parallel_tool_calls", "metadata", "gallery", "autoApprove", "alwaysAllow", "trust", "bundled",
+            "settings", "lifecycle", "logging", "clientName", "client_name", "experimental_environment", "display_name",
         ),
-        "It may stay.",
+        _MAY_STAY,
     ),
-    **dict.fromkeys(
-        ("tools", "toolPermissions", "toolFilter", "default_tools_approval_mode"),
-        "Nothing here enforces it: name the tools in `excludeTools` or `gateway.policy.deny`.",
-    ),
+    "default_tools_approval_mode": NOT_ENFORCED,
     **dict.fromkeys(
         ("sandbox", "sandboxEnabled"), "Nothing here enforces it: start the server in a sandbox of your own."
     ),
-    **dict.fromkeys(("env_vars", "env_keys"), "Use `passEnv`."),
-    **dict.fromkeys(("requestTimeoutMs", "tool_timeout_sec"), "Use `timeout` (milliseconds)."),
-    **dict.fromkeys(
-        ("connectionTimeoutMs", "startup_timeout_sec", "startup_timeout_ms"), "Use `gateway.startup.timeoutMs`."
-    ),
-    "cmd": "Use `command`.",
 }  # fmt: skip
 
 ROOT_KEYS = frozenset(("mcpServers", "gateway"))
 
-# Roots under which other hosts keep their servers.
-OTHER_ROOTS = ("servers", "mcp", "context_servers", "mcp_servers", "extensions")
+# Beside the servers, read here too: `toolSearch` by itself or in `tools`, and what `${input:…}` refers to.
+READ_BESIDE = frozenset(("toolSearch", "inputs"))
 
 # Named by the specification for what a later version does.
 GATEWAY_NOT_YET = frozenset(("openclaw", "inputs", "http", "clientTools", "profiles"))
@@ -69,3 +91,8 @@ SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
     "log": frozenset(("sessionDir", "arguments")),
 }
+
+
+def folded(kind: str) -> str:
+    """A `type` as the tables here have it."""
+    return kind.lower().replace("-", "").replace("_", "")

@@ -26,6 +26,7 @@ class Site:
     folder: Path
     environ: Mapping[str, str] = field(repr=False)
     where: str
+    is_users_own: bool  # and not in a file that a project may have brought
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def prepare(entry: EntryInput, used: Mapping[str, str], site: Site, findings: Fi
     return Launch(
         env={**from_us, **given},
         cwd=cwd,
-        fingerprint=_fingerprint([entry.command_line, sorted(written.items()), sorted(entry.pass_env), cwd]),
+        fingerprint=fingerprint_of([entry.command_line, sorted(written.items()), sorted(entry.pass_env), cwd]),
         secrets=redacted_values(given, entry.command_line[1:], used) | _inside(from_us.values()),
         troubles=tuple(troubles),
     )
@@ -120,7 +121,8 @@ def _warn_of_doubts(entry: EntryInput, cwd: str | None, site: Site, findings: Fi
             findings.note("not_set", f"{site.where}.passEnv", message, "Set it, or leave it out.")
 
 
-def _fingerprint(parts: object) -> str:
+def fingerprint_of(parts: object) -> str:
+    """One text for all that decides what a server lists."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -6,16 +6,21 @@ its gateway settings replace single keys.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
+from server.config.dialects import ROOTS
 from server.config.entry import Surroundings, WrittenEntry, mark_same_owner, read_entry
 from server.config.files import read_text, take_write_from
-from server.config.findings import ConfigError, Finding, Findings, shown
+from server.config.findings import ConfigError, Finding, Findings, closest, shown
+from server.config.formats import parse_file
 from server.config.gateway import read_gateway, warn_of_patterns
-from server.config.keys import OTHER_ROOTS, ROOT_KEYS
+from server.config.inputs import Answers, Ask, Input, ask_nobody, declared_inputs
+from server.config.keys import READ_BESIDE, ROOT_KEYS
+from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
 from server.config.settings import GatewaySettings, Settings
-from server.config.text import BadText, parse
+from server.config.text import BadText
 from server.config.variables import Variables
 
 # Hosts keep their whole state in the file that has `mcpServers`; a few MiB of it are real, more is a mistake.
@@ -24,22 +29,29 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 # Each upstream is a process. Beyond this the machine ends before the list does.
 MAX_SERVERS = 500
 
+# An editor's settings have a few hundred keys. Beyond these no slip is looked for.
+MAX_ROOT_KEYS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class _File:
     path: Path
     root: JsonObject = field(repr=False)
+    servers: Servers
+    inputs: Mapping[str, Input]
 
 
-def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path) -> Settings:
+def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask = ask_nobody) -> Settings:
     """The settings that these files amount to, in this environment and working folder.
+
+    `ask` gets what is neither in the environment nor stored of the inputs that the files leave open.
 
     Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
     """
     findings = Findings()
     files = [_read(cwd / path, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), gateway)
+    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
@@ -49,7 +61,7 @@ def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path) -> Settin
 def _read(path: Path, findings: Findings) -> _File:
     file = read_text(path, MAX_FILE_BYTES)
     try:
-        parsed = parse(file.text)
+        parsed = parse_file(file.text, path.suffix)
     except BadText as error:
         place = f"{path}:{error.line}:{error.column}" if error.line else str(path)
         raise ConfigError("config_syntax", f"{place}: {error.what}.", error.fix) from None
@@ -61,37 +73,33 @@ def _read(path: Path, findings: Findings) -> _File:
     for duplicate in parsed.duplicates:
         message = f"`{duplicate}` is there twice; the last one counts."
         findings.warn("duplicate_key", str(path), message, "Remove or rename one of them.")
-    _check_root(path, parsed.value, findings)
-    return _File(path, parsed.value)
+    servers = find_servers(path, parsed.value, findings)
+    _check_root(path, parsed.value, servers, findings)
+    inputs = declared_inputs(parsed.value.get("inputs"), f"{path}: inputs", findings)
+    return _File(path, parsed.value, servers, inputs)
 
 
-def _check_root(path: Path, root: JsonObject, findings: Findings) -> None:
-    for key in sorted(root.keys() & keys_of(GatewaySettings)):
+def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findings) -> None:
+    """Tells what stands beside the servers for nothing; in a host's whole file, only what may be a slip of a root."""
+    if servers.dialect.is_whole:
+        near = {key: None for key in islice(root, MAX_ROOT_KEYS) if key not in ROOT_KEYS and closest(key, ROOT_KEYS)}
+        warn_of_unknown_keys(near, ROOT_KEYS, str(path), findings, {place[0] for place in ROOTS})
+        return
+    misplaced = root.keys() & keys_of(GatewaySettings) - READ_BESIDE
+    for key in sorted(misplaced):
         findings.warn("misplaced_key", str(path), f"`{key}` is not read here.", f"Move it: gateway.{key}")
-    other = next((key for key in OTHER_ROOTS if key in root), None)
-    if other is not None and "mcpServers" not in root:
-        message = f"The servers under `{other}` are not read."
-        findings.warn("other_root", str(path), message, "Put them under `mcpServers`.")
-    elsewhere = keys_of(GatewaySettings) | {*OTHER_ROOTS, "inputs"}
-    warn_of_unknown_keys(root, ROOT_KEYS, str(path), findings, elsewhere)
-    if root.get("inputs") is not None:
-        findings.note_key_once(
-            "inputs", str(path), "`inputs` is not used by this version.", "Use environment variables."
-        )
+    read = {*READ_BESIDE, *(place[0] for place in ROOTS), *(key for key, _ in servers.entries if not servers.place)}
+    if _tool_search_of_openclaw(root) is not None:
+        read.add("tools")
+    warn_of_unknown_keys(root, ROOT_KEYS, str(path), findings, {*keys_of(GatewaySettings), *read})
 
 
 def _written_entries(files: Iterable[_File], findings: Findings) -> list[WrittenEntry]:
     merged: dict[str, WrittenEntry] = {}
     for file in files:
-        servers = file.root.get("mcpServers")
-        if servers is None:
-            continue
-        if not isinstance(servers, dict):
-            message = "`mcpServers` should be an object: a key for each server."
-            findings.add(Finding("error", "wrong_type", str(file.path), message, 'Write {"name": {"command": "…"}}.'))
-            continue
-        for key, value in servers.items():
-            merged[key] = WrittenEntry(key, value, file.path.parent, f"{file.path}: mcpServers.{shown(key)}")
+        for key, value in file.servers.entries:
+            where = f"{file.path}: {file.servers.place}.{shown(key)}".replace(": .", ": ")
+            merged[key] = WrittenEntry(key, value, file.path, where, file.servers.dialect, file.inputs)
     if len(merged) > MAX_SERVERS:
         message = f"More than {MAX_SERVERS} servers; {len(merged) - MAX_SERVERS} are left out."
         findings.add(
@@ -101,12 +109,33 @@ def _written_entries(files: Iterable[_File], findings: Findings) -> list[Written
 
 
 def _gateway(files: Iterable[_File], findings: Findings) -> tuple[GatewaySettings, str]:
-    having = [file for file in files if file.root.get("gateway") is not None]
+    having = [(file, part) for file in files if (part := _gateway_part(file, findings)) is not None]
     merged: object = None
-    for file in having:
-        merged = _merged(merged, file.root["gateway"])
-    where = f"{having[0].path}: gateway" if len(having) == 1 else "gateway"
+    for _, part in having:
+        merged = _merged(merged, part)
+    where = f"{having[0][0].path}: gateway" if len(having) == 1 else "gateway"
     return read_gateway(merged, where, findings), where
+
+
+def _gateway_part(file: _File, findings: Findings) -> object:
+    """The settings of ours in one file: under `gateway`, and `toolSearch` where OpenClaw has it."""
+    ours = file.root.get("gateway")
+    if file.servers.dialect.owns_gateway and isinstance(ours, dict) and keys_of(GatewaySettings).isdisjoint(ours):
+        ours = None
+    beside = file.root.get("toolSearch")
+    found = beside if beside is not None else _tool_search_of_openclaw(file.root)
+    if found is None or not (ours is None or isinstance(ours, dict)):
+        return ours
+    if ours is not None and ours.get("toolSearch") is not None:
+        message = "`toolSearch` is in `gateway`, too; that one counts."
+        findings.warn("given_twice", str(file.path), message, "Remove one of them.")
+        return ours
+    return {**(ours or {}), "toolSearch": found}
+
+
+def _tool_search_of_openclaw(root: JsonObject) -> object:
+    tools = root.get("tools")
+    return tools.get("toolSearch") if isinstance(tools, dict) else None
 
 
 def _merged(earlier: object, later: object) -> object:

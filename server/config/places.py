@@ -15,6 +15,9 @@ from server.config.variables import from_home, user_home
 _APP = "toolfold"
 _FILE_NAMES = ("mcp.json", ".mcp.json")
 
+# Below the home folder, beside the names that start with a dot.
+_SETTINGS_OF_A_PERSON = (("Library",), ("AppData",))
+
 Kind: TypeAlias = Literal["config", "cache", "state"]
 
 # The XDG base directory specification's defaults. Linux needs no library for them, and the start does not wait for one.
@@ -51,6 +54,19 @@ def directories(environ: Mapping[str, str]) -> Directories:
         cache=Path(environ.get("TOOLFOLD_CACHE_DIR") or _folder("cache", environ)).absolute(),
         state=Path(environ.get("TOOLFOLD_STATE_DIR") or _folder("state", environ)).absolute(),
     )
+
+
+def is_users_own(path: Path, environ: Mapping[str, str]) -> bool:
+    """Whether a file lies where a person keeps settings of their own, and not in a project that came from elsewhere."""
+    configured = environ.get("XDG_CONFIG_HOME", "")
+    roaming = environ.get("APPDATA", "")
+    if any(os.path.isabs(base) and path.is_relative_to(base) for base in (configured, roaming)):
+        return True
+    home = user_home(environ)
+    if not home or not path.is_relative_to(home):
+        return False
+    first = path.relative_to(home).parts[:1]
+    return first in _SETTINGS_OF_A_PERSON or first[0].startswith(".") if first else False
 
 
 def _folder(kind: Kind, environ: Mapping[str, str]) -> Path:

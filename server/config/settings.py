@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -17,10 +18,13 @@ from server.config.findings import Finding
 
 Hints: TypeAlias = Literal["off", "safe"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
+Transport: TypeAlias = Literal["http", "sse", "auto"]
 RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
 
 DAY_MS = 24 * 60 * 60 * 1000  # the most that any wait may be set to: beyond it a hung call is never noticed
 MIB = 1024 * 1024
+
+_PORTS: Mapping[str, int] = {"http": 80, "https": 443}
 
 
 def _whole(value: object) -> object:
@@ -100,8 +104,29 @@ class GatewaySettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class Remote:
+    """A server to connect to. Its headers may hold secrets: they are sent nowhere but to where `may_send_to` allows."""
+
+    url: str = field(repr=False)
+    transport: Transport = "auto"
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    headers_helper: tuple[str, ...] = field(default=(), repr=False)  # a command line that prints more of them as JSON
+
+    @property
+    def attempts(self) -> tuple[Literal["http", "sse"], ...]:
+        """The transports to try, in order: streamable HTTP first, unless the address looks like the older one's."""
+        if self.transport != "auto":
+            return (self.transport,)
+        return ("sse", "http") if urlsplit(self.url).path.rstrip("/").endswith("/sse") else ("http", "sse")
+
+    def may_send_to(self, url: str) -> bool:
+        """Whether a redirect or an announced address may get the headers: same scheme, host and port only."""
+        return _origin(url) == _origin(self.url) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """One upstream as it is to be started. An entry with a `problem` is never started."""
+    """One upstream: to be started, or, with a `remote`, to be connected to. With a `problem` it is left alone."""
 
     key: str
     owner: str
@@ -111,9 +136,11 @@ class ServerEntry:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     cwd: str | None = field(default=None, repr=False)
+    remote: Remote | None = None
     description: str = field(default="", repr=False)
     timeout_seconds: float | None = None
     total_timeout_seconds: float | None = None
+    start_timeout_seconds: float | None = None
     include_tools: tuple[str, ...] = field(default=(), repr=False)
     exclude_tools: tuple[str, ...] = field(default=(), repr=False)
     always_load: bool = False
@@ -130,3 +157,12 @@ class Settings:
     gateway: GatewaySettings
     findings: tuple[Finding, ...]
     sources: tuple[Path, ...]
+
+
+def _origin(url: str) -> tuple[str, str, int | None] | None:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)) if parts.hostname else None

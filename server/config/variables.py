@@ -1,4 +1,4 @@
-"""Expands `${…}` in one string: environment variables with defaults, and the few names that editors define.
+"""Expands `${…}` in one string: environment variables with defaults, inputs, and the few names that editors define.
 
 Laws:
 1. One pass from left to right. What a variable holds is never looked at again.
@@ -9,9 +9,10 @@ Laws:
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TypeAlias
 
 from server.config.findings import shown
 
@@ -23,9 +24,25 @@ _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _NAME_AND_DEFAULT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
 _ENV_NAME_AND_DEFAULT = re.compile(r"env:([^:=]+)(?::-(.*))?", re.DOTALL)
 
-# `${input:token}` and its like are answered by a host that asks or looks up. Passed on as text, they would only fail
+# `${keyring:token}` and its like are answered by a host that looks them up. Passed on as text, they would only fail
 # later, as a login that is refused.
-_LOOKED_UP_ELSEWHERE = re.compile(r"(input|keyring|config|command|secret|file):(.*)", re.DOTALL)
+_LOOKED_UP_ELSEWHERE = re.compile(r"(keyring|config|command|secret|file):(.*)", re.DOTALL)
+_INPUT = "input:"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What `${input:…}` comes to."""
+
+    value: str = field(repr=False)
+    is_secret: bool
+
+
+Answering: TypeAlias = Callable[[str], Answer | None]
+
+
+def nobody_answers(_key: str) -> Answer | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,7 @@ class Variables:
 
     environ: Mapping[str, str] = field(repr=False)
     defined: Mapping[str, str]
+    answer: Answering = nobody_answers
 
     @classmethod
     def of(cls, environ: Mapping[str, str], workspace_folder: PurePath) -> "Variables":
@@ -60,8 +78,10 @@ class Expansion:
     def __init__(self, variables: Variables) -> None:
         self._variables = variables
         self.used: dict[str, str] = {}
+        self.secrets: set[str] = set()  # the answers that are none to print, under whichever name they went in
         self.unset: list[str] = []
-        self.unanswerable: list[str] = []  # `${input:…}` and its like, and a variable inside a default
+        self.unanswered: list[str] = []  # the ids of inputs
+        self.unanswerable: list[str] = []  # `${keyring:…}` and its like, and a variable inside a default
         self.unknown_forms = 0
         self._length = 0
 
@@ -96,11 +116,22 @@ class Expansion:
         if "${" in inner or _LOOKED_UP_ELSEWHERE.fullmatch(inner):
             self.unanswerable.append(shown(f"{whole.partition(':-')[0].rstrip('}')}}}"))
             return whole
+        if inner.startswith(_INPUT):
+            return self._answered(inner.removeprefix(_INPUT))
         matched = _NAME_AND_DEFAULT.fullmatch(inner) or _ENV_NAME_AND_DEFAULT.fullmatch(inner)
         if matched is None:
             self.unknown_forms += 1
             return whole
         return self._lookup(matched[1], matched[2])
+
+    def _answered(self, key: str) -> str:
+        answer = self._variables.answer(key)
+        if answer is None:
+            self.unanswered.append(key)
+            return ""
+        if answer.is_secret:
+            self.secrets.add(answer.value)
+        return answer.value
 
     def _lookup(self, name: str, default: str | None) -> str:
         value = self._variables.value(name)

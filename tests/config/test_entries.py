@@ -84,7 +84,7 @@ def test_an_entry_with_only_a_command_has_defaults(settings_of: Callable[..., Se
         ({"command": " ", "args": ["x"]}, "no_command", "`command`"),
         ({"command": 3}, "wrong_type", "`command`"),
         ({"command": ["x", 3]}, "wrong_type", "`command[1]`"),
-        ({"command": {"path": "x"}}, "wrong_type", "`command`"),
+        ({"command": {"paht": "x"}}, "wrong_type", "`command`"),
         ({"command": "x", "args": "-y pkg"}, "wrong_type", "`args`"),
         ({"command": "x", "args": ["a", None]}, "wrong_type", "`args[1]`"),
         ({"command": "x", "args": ["a", 1.10]}, "wrong_type", "`args[1]`"),
@@ -104,7 +104,8 @@ def test_an_entry_with_only_a_command_has_defaults(settings_of: Callable[..., Se
         ({"command": "x", "cwd": "${UNSET}"}, "variable_not_set", "`UNSET`"),
         ({"command": "x", "envFile": "${UNSET}"}, "variable_not_set", "`UNSET`"),
         ({"command": "x", "description": "${UNSET}"}, "variable_not_set", "`UNSET`"),
-        ({"command": "x", "args": ["${input:key}"]}, "variable_not_supported", "`${input:key}`"),
+        ({"command": "x", "args": ["${input:key}"]}, "input_not_answered", "TOOLFOLD_INPUT_KEY"),
+        ({"command": "x", "args": ["${keyring:key}"]}, "variable_not_supported", "`${keyring:key}`"),
         ({"command": "x", "args": ["${A:-${B}}"]}, "variable_not_supported", "`${A}`"),
         ({"command": "x", "args": ["a\0b"]}, "unusable_text", "NUL"),
         ({"command": "x", "args": ["\ud800"]}, "unusable_text", "surrogate"),
@@ -242,6 +243,9 @@ def test_hints_of_the_gateway_are_the_default_of_an_entry(settings_of: Callable[
         {"serverUrl": "https://x"},
         {"httpUrl": "https://x"},
         {"type": "http", "command": "x"},
+        {"baseUrl": "https://x"},
+        {"uri": "https://x", "type": "sse"},
+        {"type": "ws", "url": "wss://x"},
     ],
 )
 def test_a_remote_entry_is_marked_as_not_supported_yet(settings_of: Callable[..., Settings], entry: object) -> None:
@@ -280,11 +284,12 @@ def test_other_hosts_spellings_are_read(
 
 def test_keys_of_other_hosts_are_noted_once_and_never_warned_about(settings_of: Callable[..., Settings]) -> None:
     foreign = {
-        "autoApprove": ["a"], "alwaysAllow": [], "trust": True, "toolPermissions": {}, "tools": [], "oauth": {}, "dev": {},
-        "sandbox": {}, "icon": "x", "headersHelper": "x", "startup_timeout_sec": 5, "supportsParallelToolCalls": True,
+        "autoApprove": ["a"], "alwaysAllow": [], "trust": True, "toolPermissions": {"a": "ask"}, "oauth": {}, "dev": {},
+        "sandbox": {}, "icon": "x", "default_tools_approval_mode": "auto", "startup_timeout_sec": 5, "envs": {},
+        "supportsParallelToolCalls": True, "tools": [],
     }  # fmt: skip
     settings = settings_of({"mcpServers": {key: {"command": "x", **foreign} for key in "abc"}})
-    assert [(finding.severity, finding.code) for finding in settings.findings] == [("note", "known_elsewhere")] * 12
+    assert [(finding.severity, finding.code) for finding in settings.findings] == [("note", "known_elsewhere")] * 13
     assert all(finding.where.endswith("mcpServers.a") for finding in settings.findings)
 
 

@@ -77,7 +77,7 @@ def test_a_key_given_twice_is_warned_about(settings_of: Callable[..., Settings])
     ]
 
 
-@pytest.mark.parametrize("servers", [[{"name": "a", "command": "x"}], "a", 3, False])
+@pytest.mark.parametrize("servers", ["a", 3, False])
 def test_servers_that_are_not_an_object_are_an_error_finding(
     settings_of: Callable[..., Settings], servers: object
 ) -> None:
@@ -89,13 +89,18 @@ def test_servers_that_are_not_an_object_are_an_error_finding(
 @pytest.mark.parametrize(
     ("root", "severity", "code", "fix"),
     [
-        ({"servers": {"a": {}}}, "warning", "other_root", "Put them under `mcpServers`."),
-        ({"mcp": {"servers": {}}}, "warning", "other_root", "Put them under `mcpServers`."),
         ({"mcpservers": {}}, "warning", "unknown_key", "Did you mean `mcpServers`?"),
         ({"gatway": {}}, "warning", "unknown_key", "Did you mean `gateway`?"),
-        ({"toolSearch": True}, "warning", "misplaced_key", "Move it: gateway.toolSearch"),
         ({"policy": {}}, "warning", "misplaced_key", "Move it: gateway.policy"),
-        ({"inputs": []}, "note", "known_elsewhere", "Use environment variables."),
+        ({"inputs": {}}, "warning", "wrong_type", "What is not one is left out; correct it."),
+        ({"tools": {}}, "warning", "unknown_key", "Remove it, or check its spelling."),
+        (
+            {"mcpServers": {}, "servers": {"a": {"command": "x"}}},
+            "warning",
+            "other_root",
+            "Put them in one place, or in two files.",
+        ),
+        ({"context_servers": {}, "gatway": {}, "theme": "x"}, "warning", "unknown_key", "Did you mean `gateway`?"),
     ],
 )
 def test_keys_beside_the_two_roots_are_told(

@@ -64,7 +64,6 @@ def test_an_unset_variable_is_named(written: str, unset: list[str]) -> None:
 @pytest.mark.parametrize(
     ("written", "named"),
     [
-        ("${input:api-key}", "${input:api-key}"),
         ("${keyring:github}", "${keyring:github}"),
         ("${TOKEN:-${OTHER}}", "${TOKEN}"),
         ("${UNSET:-${env:OTHER}}", "${UNSET}"),
