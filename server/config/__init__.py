@@ -1,6 +1,7 @@
 """Configuration: `mcp.json` and the environment become frozen settings. The only reader of either in the project."""
 
 from server.config.findings import ConfigError, Finding
+from server.config.inputs import Ask, Input, store_input
 from server.config.loading import load
 from server.config.places import Directories, directories, find_config, read_environment
 from server.config.settings import (
@@ -8,6 +9,7 @@ from server.config.settings import (
     LimitSettings,
     LogSettings,
     PolicySettings,
+    Remote,
     ServerEntry,
     Settings,
     StartupSettings,
@@ -15,13 +17,16 @@ from server.config.settings import (
 )
 
 __all__ = [
+    "Ask",
     "ConfigError",
     "Directories",
     "Finding",
     "GatewaySettings",
+    "Input",
     "LimitSettings",
     "LogSettings",
     "PolicySettings",
+    "Remote",
     "ServerEntry",
     "Settings",
     "StartupSettings",
@@ -30,4 +35,5 @@ __all__ = [
     "find_config",
     "load",
     "read_environment",
+    "store_input",
 ]
