@@ -16,7 +16,8 @@ _APP = "toolfold"
 _FILE_NAMES = ("mcp.json", ".mcp.json")
 
 # Below the home folder, beside the names that start with a dot.
-_SETTINGS_OF_A_PERSON = (("Library",), ("AppData",))
+_SETTINGS_OF_A_PERSON = frozenset(("Library", "AppData"))
+_DOWNLOADED = frozenset((".cache", ".local", ".npm", ".Trash"))
 
 Kind: TypeAlias = Literal["config", "cache", "state"]
 
@@ -58,15 +59,15 @@ def directories(environ: Mapping[str, str]) -> Directories:
 
 def is_users_own(path: Path, environ: Mapping[str, str]) -> bool:
     """Whether a file lies where a person keeps settings of their own, and not in a project that came from elsewhere."""
-    configured = environ.get("XDG_CONFIG_HOME", "")
-    roaming = environ.get("APPDATA", "")
-    if any(os.path.isabs(base) and path.is_relative_to(base) for base in (configured, roaming)):
+    straight = Path(os.path.normpath(path))
+    configured = (environ.get("XDG_CONFIG_HOME", ""), environ.get("APPDATA", ""))
+    if any(os.path.isabs(base) and straight.is_relative_to(base) for base in configured):
         return True
     home = user_home(environ)
-    if not home or not path.is_relative_to(home):
+    if not os.path.isabs(home) or not straight.is_relative_to(home):
         return False
-    first = path.relative_to(home).parts[:1]
-    return first in _SETTINGS_OF_A_PERSON or first[0].startswith(".") if first else False
+    first, *_ = (*straight.relative_to(home).parts, "")
+    return first in _SETTINGS_OF_A_PERSON or (first.startswith(".") and first not in _DOWNLOADED)
 
 
 def _folder(kind: Kind, environ: Mapping[str, str]) -> Path:

@@ -17,6 +17,7 @@ from server.config.settings import Remote, Transport
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_AROUND_A_VALUE = " \t\r\n"  # what a file that a value came from ends with
 _NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f]")
 
 # The transport writes these itself; a second one would contradict it.
@@ -60,11 +61,11 @@ def _sent(written: Mapping[str, str], where: str, findings: Findings) -> Iterabl
         if name.lower() in _OF_THE_TRANSPORT:
             message = f"The header `{shown(name)}` is written by the transport; this one is left out."
             findings.note("header_of_transport", where, message, "Remove it.")
-        elif not value.strip():
+        elif not value.strip(_AROUND_A_VALUE):
             message = f"The header `{shown(name)}` is empty and is not sent."
             findings.note("empty_header", where, message, "Set the variable that it comes from, or remove it.")
         elif spelt[name.lower()] == name:
-            yield name, value.strip()
+            yield name, value.strip(_AROUND_A_VALUE)
 
 
 def _wrong_kind(kind: str) -> Iterable[Trouble]:

@@ -85,7 +85,7 @@ def _passed(value: object) -> JsonObject:
 
 
 def _bearer(value: object) -> JsonObject:
-    return {"headers": {"Authorization": f"Bearer {value}" if isinstance(value, str) else value}}
+    return {"headers": {"Authorization": f"Bearer {value}"} if isinstance(value, str) else value}
 
 
 def _bearer_variable(value: object) -> JsonObject:
@@ -96,7 +96,7 @@ def _header_variables(value: object) -> JsonObject:
     """A header whose variable is not set is not sent: an empty one is left out."""
     if not isinstance(value, dict):
         return {"headers": value}
-    named = {header: f"${{env:{name}:-}}" if isinstance(name, str) else name for header, name in value.items()}
+    named = {header: f"${{env:{name}:-}}" if isinstance(name, str) else [name] for header, name in value.items()}
     return {"headers": named} if named else {}
 
 
