@@ -19,7 +19,7 @@ REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real bench soak lock fmt clean
+.PHONY: help setup demo test test-real bench soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -44,6 +44,10 @@ bench: $(DEVELOPMENT) ## print timings
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
+
+schema: $(DEVELOPMENT) ## write the JSON Schema of the configuration anew, after a change of its models
+	@$(BIN)/python -c "import pathlib; from server.config.schema import FILE_NAME, text; \
+		pathlib.Path('server/config', FILE_NAME).write_text(text(), encoding='utf-8')"
 
 lock: ## write the lock files anew; `make lock UPGRADE=--upgrade` takes newer versions
 	@test -x $(BIN)/uv || $(MAKE) setup

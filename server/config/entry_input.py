@@ -30,9 +30,11 @@ def _as_command(value: object) -> object:
     return (value,) if isinstance(value, str) else _as_tuple(value)
 
 
-Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
+Text: TypeAlias = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | bool)]
 Arguments: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
-CommandLine: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_command)]
+CommandLine: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(_as_command, json_schema_input_type=str | tuple[str, ...])
+]
 Wait: TypeAlias = Annotated[float | None, Field(gt=0, le=DAY_MS, allow_inf_nan=False)]
 
 

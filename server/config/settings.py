@@ -40,7 +40,7 @@ def _listed(value: object) -> object:
 
 
 Whole: TypeAlias = Annotated[int, BeforeValidator(_whole)]
-Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 
 
 class Section(BaseModel):
@@ -78,7 +78,7 @@ class PolicySettings(Section):
 
 class StartupSettings(Section):
     mode: Literal["eager", "lazy"] = "eager"
-    concurrency: Whole | None = Field(default=None, ge=1, le=256)  # None: by the number of cores
+    concurrency: Annotated[int, Field(ge=1, le=256), BeforeValidator(_whole)] | None = None  # None: by the cores
     timeout_ms: Whole = Field(default=60_000, ge=100, le=DAY_MS)
 
 

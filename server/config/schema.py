@@ -1,0 +1,167 @@
+"""The JSON Schema of a configuration file, made out of the models that read it. `mcp.schema.json` beside it is its text.
+
+Editors use it to complete and to explain; nothing here is used to read a file. Whatever it does not know is allowed:
+files of other hosts are valid as they are.
+"""
+
+import json
+from collections.abc import Mapping
+
+from server.config.entry_input import EntryInput
+from server.config.keys import ALIASES, URL_KEYS, WAITS
+from server.config.sections import JsonObject
+from server.config.settings import GatewaySettings
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+IDENTITY = "urn:toolfold:mcp.schema.json"
+FILE_NAME = "mcp.schema.json"
+
+_DEFINITIONS = "#/$defs/{model}"
+
+# What a key is for, as an editor shows it. Every key of the models has its line.
+DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
+    "Server": {
+        "type": "How the server is reached: stdio, http or sse. Left out, it follows from `command` or `url`.",
+        "command": "The program to start, or a list of it and its arguments.",
+        "args": "The arguments of the program.",
+        "env": "Environment variables for the program. ${NAME}, ${NAME:-default} and ${input:id} are expanded.",
+        "envFile": "A file of NAME=value lines for the program's environment; relative to this file.",
+        "passEnv": "Variables of toolfold's own environment that the program gets too: names or globs.",
+        "cwd": "The program's working folder; relative to this file.",
+        "url": "The address of a server that is not started but connected to.",
+        "headers": "Headers for every request to that address, and to no other.",
+        "headersHelper": "A command line that prints a JSON object of more headers. From a file in the home folder only.",
+        "timeout": "How long a call may go without progress, in milliseconds. Below 1000 it counts seconds.",
+        "totalTimeout": "How long a call may take in all, in milliseconds.",
+        "startupTimeout": "How long the server may take to start, in milliseconds.",
+        "disabled": "Whether the server is left out.",
+        "description": "What the server is for; a model reads it.",
+        "includeTools": "The tools that are let through: names or globs. All, if left out.",
+        "excludeTools": "The tools that are left out: names or globs. It wins over `includeTools`.",
+        "alwaysLoad": "Whether the server's tools are published by themselves instead of being searched for.",
+        "trusted": "Whether the server's parameter and result descriptions are shown as it gives them.",
+        "hints": "Whether hints about a tool are added to search results.",
+        "protocol": "The era of the protocol that is spoken with the server.",
+    },
+    "Gateway": {
+        "toolSearch": "How tools are found. true means mode code, false switches it off.",
+        "directTools": "Tools that are published by themselves: ids or globs over ids.",
+        "policy": "Which tools can be reached.",
+        "startup": "How servers are started.",
+        "limits": "Sizes and waits.",
+        "log": "What is written to standard error.",
+        "hints": "The default of `hints` for every server.",
+    },
+    "ToolSearchSettings": {
+        "mode": "tools publishes search, describe and call.",
+        "codeTimeoutMs": "How long code may run, in mode code.",
+        "searchDefaultLimit": "How many results a search gives that does not say.",
+        "maxSearchLimit": "How many results a search may ask for.",
+    },
+    "PolicySettings": {
+        "allow": "Ids or globs over ids. What none of them matches cannot be reached.",
+        "deny": "Ids or globs over ids. It wins over `allow`.",
+    },
+    "StartupSettings": {
+        "mode": "eager starts all servers at once, lazy each of them when it is needed.",
+        "concurrency": "How many servers start at the same time. By the number of cores, if left out.",
+        "timeoutMs": "How long a server may take to start.",
+    },
+    "LimitSettings": {
+        "lineBytes": "The longest message that is read from a server.",
+        "resultBytes": "The longest result that is passed on whole.",
+        "callIdleMs": "How long a call may go without progress.",
+        "callTotalMs": "How long a call may take in all.",
+    },
+    "LogSettings": {"level": "The least severe messages that are written."},
+}
+
+_INPUT: JsonObject = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": "string", "description": "The name in ${input:id}, and in TOOLFOLD_INPUT_<ID>."},
+        "type": {"type": "string", "examples": ["promptString", "pickString"]},
+        "description": {"type": "string"},
+        "password": {"type": "boolean", "description": "Whether it is a secret."},
+        "default": {"type": "string"},
+        "options": {"type": "array"},
+    },
+}
+
+
+def document() -> JsonObject:
+    """The schema, a new one at each call."""
+    server = EntryInput.model_json_schema(ref_template=_DEFINITIONS)
+    gateway = GatewaySettings.model_json_schema(ref_template=_DEFINITIONS)
+    written = {**gateway.pop("$defs"), "Gateway": gateway, "Server": server}
+    _write_as_in_a_file(written["ToolSearchSettings"])
+    definitions = {name: _described(name, written[name]) for name in sorted(written)}
+    definitions["Server"]["x-also-read"] = _also_read()
+    definitions["ToolSearch"] = {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/ToolSearchSettings"}]}
+    tool_search = {"$ref": "#/$defs/ToolSearch", "description": DESCRIPTIONS["Gateway"]["toolSearch"]}
+    definitions["Gateway"]["properties"] = {**_properties(definitions["Gateway"]), "toolSearch": tool_search}
+    return {
+        "$schema": DIALECT,
+        "$id": IDENTITY,
+        "title": "toolfold",
+        "description": "Which MCP servers stand behind toolfold, and how it treats them.",
+        "type": "object",
+        "properties": {
+            "$schema": {"type": "string"},
+            "mcpServers": {
+                "description": "The servers, by the names that their tools' ids begin with.",
+                "anyOf": [
+                    {"type": "object", "additionalProperties": {"$ref": "#/$defs/Server"}},
+                    {"type": "array", "items": {"$ref": "#/$defs/Server", "required": ["name"]}},
+                ],
+            },
+            "gateway": {"$ref": "#/$defs/Gateway", "description": "What is toolfold's own."},
+            "toolSearch": tool_search,
+            "inputs": {"type": "array", "items": _INPUT, "description": "What ${input:id} refers to."},
+        },
+        "$defs": definitions,
+    }
+
+
+def text() -> str:
+    """The schema as the file has it."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_as_in_a_file(tool_search: JsonObject) -> None:
+    """The settings keep the mode that was asked for under a name of their own, and know one that no file says."""
+    properties = _properties(tool_search)
+    modes = properties.pop("requestedMode")["enum"]
+    assert isinstance(modes, list)
+    modes = [name for name in modes if name != "off"]
+    tool_search["properties"] = {"mode": {"enum": modes, "type": "string", "default": "code"}, **properties}
+
+
+def _described(name: str, model: JsonObject) -> JsonObject:
+    """With our words, and without what pydantic makes of the Python names."""
+    return {
+        "type": "object",
+        "properties": {
+            key: {"description": DESCRIPTIONS[name][key], **_without_noise(schema)}
+            for key, schema in _properties(model).items()
+        },
+    }
+
+
+def _without_noise(schema: Mapping[str, object]) -> JsonObject:
+    noise = {"title"} if "$ref" not in schema else {"title", "default"}
+    says_nothing = [("default", None), ("default", ""), ("default", [])]
+    return {key: value for key, value in schema.items() if key not in noise and (key, value) not in says_nothing}
+
+
+def _properties(model: JsonObject) -> dict[str, JsonObject]:
+    properties = model["properties"]
+    assert isinstance(properties, dict)
+    return properties
+
+
+def _also_read() -> JsonObject:
+    """Other hosts' names of a key, for whoever wonders why theirs works."""
+    names = {**ALIASES, **dict.fromkeys(URL_KEYS, "url"), **{key: ours for key, (ours, _) in WAITS.items()}}
+    return {key: names[key] for key in sorted(names) if key != names[key]}
