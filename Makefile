@@ -13,7 +13,8 @@ REAL_SERVERS := $(REAL)/.installed
 # The servers and the client of others that the tests marked `real` talk to.
 REAL_NPM := @modelcontextprotocol/server-everything@2026.8.31 \
 	@modelcontextprotocol/server-filesystem@2026.8.31 \
-	@modelcontextprotocol/inspector-cli@1.0.3
+	@modelcontextprotocol/inspector-cli@1.0.3 \
+	@gleanwork/mcp-config-schema@5.2.0
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
