@@ -19,7 +19,6 @@ from server.cli.probing import Probed, Report, probe
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
 from server.config import Finding, ServerEntry, Settings
-from server.config.findings import shown
 from upstream_clients import JsonObject
 
 SEVERITIES: Final = ("error", "warning", "note")
@@ -56,20 +55,19 @@ def check(
 
 def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[ServerEntry]) -> Iterator[Finding]:
     settings = found.settings
-    keys = [server.key for server in settings.servers]
     for finding in settings.findings:
-        if chosen is None or _key_of(finding, keys) == chosen.key:
+        if chosen is None or _entry_of(finding, settings.servers) is chosen:
             yield finding
-    yield from program_findings(servers, settings, found.environ)
-    yield from unpinned_findings(servers, settings)
+    yield from program_findings(servers, found.environ)
+    yield from unpinned_findings(servers)
     if chosen is None:
         yield from foreign_package_findings()
 
 
-def _key_of(finding: Finding, keys: Iterable[str]) -> str | None:
+def _entry_of(finding: Finding, servers: Iterable[ServerEntry]) -> ServerEntry | None:
     """The entry that a finding of the configuration is about. A key may have dots, so the longest that fits is meant."""
-    _, _, inside = finding.where.rpartition("mcpServers.")
-    return max((key for key in keys if f"{inside}.".startswith(f"{shown(key)}.")), key=len, default=None)
+    fitting = (server for server in servers if f"{finding.where}.".startswith(f"{server.where}."))
+    return max(fitting, key=lambda server: len(server.where), default=None)
 
 
 def _sorted(reports: Iterable[Report]) -> list[Report]:

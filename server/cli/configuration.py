@@ -10,7 +10,7 @@ from server.cli.configured import Configured, configured
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.cli.output import reporting
-from server.config import ServerEntry, find_config, read_environment
+from server.config import Remote, ServerEntry, find_config, read_environment
 from server.config.child import inherited
 from server.redaction import MASK, Redactor
 from upstream_clients import JsonObject
@@ -70,10 +70,12 @@ def _entry(server: ServerEntry, everywhere: Mapping[str, str], redact: Redactor)
         "command": redact(server.command),
         "args": [redact(argument) for argument in server.args],
         "cwd": redact(server.cwd or ""),
+        **(_remote(server.remote, redact) if server.remote else {}),
         "env": dict.fromkeys(given, MASK),
         "description": redact(server.description),
         "timeout": _milliseconds(server.timeout_seconds),
         "totalTimeout": _milliseconds(server.total_timeout_seconds),
+        "startupTimeout": _milliseconds(server.start_timeout_seconds),
         "includeTools": list(server.include_tools),
         "excludeTools": list(server.exclude_tools),
         "alwaysLoad": server.always_load,
@@ -82,6 +84,15 @@ def _entry(server: ServerEntry, everywhere: Mapping[str, str], redact: Redactor)
         "protocol": server.protocol if server.protocol != "legacy" else "",
     }
     return {key: value for key, value in entry.items() if value}
+
+
+def _remote(remote: Remote, redact: Redactor) -> JsonObject:
+    return {
+        "type": remote.transport if remote.transport != "auto" else "",
+        "url": redact(remote.url),
+        "headers": dict.fromkeys(sorted(remote.headers), MASK),
+        "headersHelper": [redact(argument) for argument in remote.headers_helper],
+    }
 
 
 def _milliseconds(seconds: float | None) -> float | None:

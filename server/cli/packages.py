@@ -8,8 +8,7 @@ from importlib import metadata
 from pathlib import PurePath
 from typing import Final
 
-from server.cli.upstreams import place
-from server.config import Finding, ServerEntry, Settings
+from server.config import Finding, ServerEntry
 from server.config.findings import shown
 
 OUR_DISTRIBUTION: Final = "toolfold"
@@ -47,7 +46,7 @@ _FROM_ELSEWHERE: Final = re.compile(r"[./~\\]|[A-Za-z]:\\|[A-Za-z][A-Za-z0-9+.-]
 """A folder, an address or a GitHub short form: none has a version that could be written behind it."""
 
 
-def unpinned_findings(servers: Iterable[ServerEntry], settings: Settings) -> Iterator[Finding]:
+def unpinned_findings(servers: Iterable[ServerEntry]) -> Iterator[Finding]:
     """Each entry in use that runs whatever version of a package is the newest on the day."""
     for server in servers:
         runner = RUNNERS.get(PurePath(server.command).stem)
@@ -57,7 +56,7 @@ def unpinned_findings(servers: Iterable[ServerEntry], settings: Settings) -> Ite
         name = shown(re.split(r"(?<!^)@|[\[=<>~!; ]", package, maxsplit=1)[0])
         message = f"`{shown(package)}` has no version: each start may run another program than the last one."
         fix = f'Write "{name}@VERSION" in `args`. The newest VERSION: {runner.newest.format(name)}'
-        yield Finding("warning", "unpinned_package", place(server, settings), message, fix)
+        yield Finding("warning", "unpinned_package", server.where, message, fix)
 
 
 def foreign_package_findings() -> Iterator[Finding]:

@@ -14,7 +14,6 @@ from index import Exposure, Tool
 from server.clean import one_line
 from server.cli.engine import Engine, has_failed
 from server.cli.options import Wait
-from server.cli.upstreams import place
 from server.config import Finding, ServerEntry, Settings
 from server.redaction import Redactor
 from server.status import describe_upstream
@@ -60,31 +59,32 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], settings: Settin
     statuses = {owner: status for owner, status in engine.statuses().items() if owner in entries}
     tools = tuple(tool for tool in engine.tools() if tool.owner in entries)
     reports = [
-        *_failures(statuses.values(), entries, settings, engine.redact),
+        *_failures(statuses.values(), entries, engine.redact),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED),
     ]
     return Probed(tuple(reports), tuple(describe_upstream(status, tools) for status in statuses.values()))
 
 
 def _failures(
-    statuses: Iterable[UpstreamStatus], entries: Mapping[str, ServerEntry], settings: Settings, redact: Redactor
+    statuses: Iterable[UpstreamStatus], entries: Mapping[str, ServerEntry], redact: Redactor
 ) -> Iterator[Report]:
     for status in statuses:
         server = entries[status.owner]
-        where = place(server, settings)
         if server.problem or status.state is State.READY:
             continue  # what is misconfigured is a finding of the configuration already
         if not has_failed(status):
             fix = "Wait longer with --wait, or start it by hand to see what it does."
-            yield Report(Finding("error", "still_starting", where, "It is not ready yet.", fix))
+            yield Report(Finding("error", "still_starting", server.where, "It is not ready yet.", fix))
         elif OLD_SERVER.search(status.last_words):
             message = "It does not start: it was written for version 1 of the MCP Python SDK, and runs with version 2."
             fix = _older_sdk(server, redact)
-            yield Report(Finding("error", "old_server_new_sdk", where, message, fix), _last_lines(status.last_words))
+            yield Report(
+                Finding("error", "old_server_new_sdk", server.where, message, fix), _last_lines(status.last_words)
+            )
         else:
             message = f"It does not start: {one_line(status.error, LINE_CHARACTERS)}."
             fix = status.hint or "Mend what it complains about, or start it by hand to see more."
-            yield Report(Finding("error", "does_not_start", where, message, fix), _last_lines(status.last_words))
+            yield Report(Finding("error", "does_not_start", server.where, message, fix), _last_lines(status.last_words))
 
 
 def _older_sdk(server: ServerEntry, redact: Redactor) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from server.cli.upstreams import place
-from server.config import Finding, ServerEntry, Settings
+from server.config import Finding, ServerEntry
 from server.config.findings import shown
 
 GUI_PATHS: Final[Mapping[str, str]] = {"darwin": "/usr/bin:/bin:/usr/sbin:/sbin"}
@@ -38,14 +37,14 @@ _THROUGH_ENV: Final = re.compile(rb"#!\s*/usr/bin/env\s+(?:-S\s+)?([\w.+-]+)")
 
 
 def program_findings(
-    servers: Iterable[ServerEntry], settings: Settings, environ: Mapping[str, str], platform: str = sys.platform
+    servers: Iterable[ServerEntry], environ: Mapping[str, str], platform: str = sys.platform
 ) -> Iterator[Finding]:
     """One finding at most for each entry that is to be started."""
     gui_path = GUI_PATHS.get(platform, OTHER_GUI_PATH)
     for server in servers:
         if server.disabled or server.problem:
             continue
-        where = place(server, settings)
+        where = server.where
         if os.sep in server.command:
             found = _about_file(server, where)
         else:

@@ -1,4 +1,4 @@
-"""How a person names an upstream on the command line, by its key in the file or by its name in ids, and where it stands."""
+"""How a person names an upstream on the command line, by its key in the file or by its name in ids."""
 
 import difflib
 
@@ -31,9 +31,3 @@ def enabled_owner(name: str, settings: Settings) -> str:
         error = GatewayError("disabled", f"{shown(server.key)} is disabled.", "Take `disabled` out of its entry.")
         raise Failure(ExitCode.FAILED, error)
     return server.owner
-
-
-def place(server: ServerEntry, settings: Settings) -> str:
-    """Where an entry stands, as findings say it."""
-    inside = f"mcpServers.{shown(server.key)}"
-    return f"{settings.sources[0]}: {inside}" if len(settings.sources) == 1 else inside

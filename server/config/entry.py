@@ -70,7 +70,8 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     """None if the entry is none of a server: it would start toolfold itself, or is a part of the host that wrote it."""
     if not isinstance(written.value, dict):
         trouble = Trouble("wrong_type", "The entry should be an object.", 'Write {"command": "…", "args": ["…"]}.')
-        return _marked(ServerEntry(written.key, owner_for_key(written.key)), [trouble], written.where, findings)
+        nothing = ServerEntry(written.key, owner_for_key(written.key), where=written.where)
+        return _marked(nothing, [trouble], written.where, findings)
     if _is_inside_the_host(written.value):
         message = f"This is a part of {written.dialect.name} itself; it is skipped."
         findings.note("inside_the_host", written.where, message, "Nothing to do.")
@@ -161,6 +162,7 @@ def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings) -> S
         trusted=entry.trusted,
         hints=entry.hints or around.gateway.hints,
         protocol=entry.protocol,
+        where=written.where,
     )
 
 
@@ -183,7 +185,7 @@ def mark_same_owner(servers: Sequence[ServerEntry], findings: Findings) -> tuple
 def _clashing(server: ServerEntry, findings: Findings) -> ServerEntry:
     message = f"Another key becomes `{server.owner}` in tool ids, as `{shown(server.key)}` does."
     trouble = Trouble("same_owner", message, "Rename one of them.")
-    findings.add(Finding("error", trouble.code, f"mcpServers.{shown(server.key)}", trouble.message, trouble.fix))
+    findings.add(Finding("error", trouble.code, server.where, trouble.message, trouble.fix))
     return replace(server, problem=f"{server.problem} {trouble}".strip())
 
 

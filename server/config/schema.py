@@ -151,7 +151,7 @@ def _described(name: str, model: JsonObject) -> JsonObject:
 
 def _without_noise(schema: Mapping[str, object]) -> JsonObject:
     noise = {"title"} if "$ref" not in schema else {"title", "default"}
-    says_nothing = [("default", None), ("default", ""), ("default", [])]
+    says_nothing: list[tuple[str, object]] = [("default", None), ("default", ""), ("default", [])]
     return {key: value for key, value in schema.items() if key not in noise and (key, value) not in says_nothing}
 
 

@@ -149,6 +149,7 @@ class ServerEntry:
     protocol: Protocol = "legacy"
     fingerprint: str = ""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    where: str = field(default="", compare=False)  # the file and the place in it, as findings have them
 
 
 @dataclass(frozen=True, slots=True)

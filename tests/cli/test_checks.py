@@ -30,7 +30,7 @@ def loaded(folder: Path, entry: Mapping[str, object], path: str = os.defpath) ->
 
 def about_program(folder: Path, entry: Mapping[str, object], path: str) -> Finding | None:
     settings = loaded(folder, entry, path)
-    found = list(program_findings(settings.servers, settings, {"PATH": path}, platform="darwin"))
+    found = list(program_findings(settings.servers, {"PATH": path}, platform="darwin"))
     assert all(finding.where == f"{folder}/mcp.json: mcpServers.it" for finding in found)
     return found[0] if found else None
 
@@ -93,7 +93,7 @@ def test_each_command_gets_the_finding_that_is_due(
 )
 def test_a_package_without_an_exact_version_is_named(tmp_path: Path, command: str, args: str, name: str) -> None:
     settings = loaded(tmp_path, {"command": command, "args": args.split()})
-    (found,) = unpinned_findings(settings.servers, settings)
+    (found,) = unpinned_findings(settings.servers)
     assert (found.severity, found.code) == ("warning", "unpinned_package")
     assert found.fix.startswith(f'Write "{name}@VERSION" in `args`.')
 
@@ -115,4 +115,4 @@ def test_a_package_without_an_exact_version_is_named(tmp_path: Path, command: st
 )
 def test_a_package_with_a_version_or_from_elsewhere_is_not(tmp_path: Path, command: str, args: str) -> None:
     settings = loaded(tmp_path, {"command": command, "args": args.split()})
-    assert list(unpinned_findings(settings.servers, settings)) == []
+    assert list(unpinned_findings(settings.servers)) == []
