@@ -45,7 +45,7 @@ def check(
         servers = found.settings.servers if chosen is None else (chosen,)
         probed = Probed((), ())
         if probing:
-            work = partial(probe, servers=servers, settings=found.settings, wait=Wait(wait))
+            work = partial(probe, servers=servers, wait=Wait(wait))
             probed = run(found, output, work)
         reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
         _show(found.settings, reports, probed, output)

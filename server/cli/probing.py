@@ -14,7 +14,7 @@ from index import Exposure, Tool
 from server.clean import one_line
 from server.cli.engine import Engine, has_failed
 from server.cli.options import Wait
-from server.config import Finding, ServerEntry, Settings
+from server.config import Finding, ServerEntry
 from server.redaction import Redactor
 from server.status import describe_upstream
 from upstream_clients import JsonObject, State, UpstreamStatus
@@ -52,7 +52,7 @@ class Probed:
     upstreams: tuple[JsonObject, ...]
 
 
-async def probe(engine: Engine, servers: Iterable[ServerEntry], settings: Settings, wait: Wait) -> Probed:
+async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> Probed:
     """Starts these entries' upstreams and waits for them."""
     entries = {server.owner: server for server in servers if not server.disabled}
     await engine.bring_up(engine.startable() & entries.keys(), wait)
