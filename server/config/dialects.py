@@ -36,6 +36,7 @@ class Dialect:
     is_whole: bool = False  # the file holds everything else that the host keeps, too
     owns_gateway: bool = False  # `gateway` is a section of the host's
     splits_command: bool = False  # `command` may be a whole command line
+    keeps_projects: bool = False  # `projects` has more servers, for each working folder its own
 
     def is_named_by(self, path: PurePath) -> bool:
         return path.as_posix().endswith(self.files)
@@ -44,24 +45,24 @@ class Dialect:
         return not (self.signs.isdisjoint(beside) and self.entry_signs.isdisjoint(inside))
 
 
-_MCP_SERVERS = ("mcpServers",)
+MCP_SERVERS = ("mcpServers",)
 _NESTED = ("mcp", "servers")
 
 # `{env:NAME}` and `{file:path}`; a `$` before it makes it the form that everybody knows.
 _BRACES = re.compile(r"(?<!\$)\{(env|file):([^{}]+)\}")
 
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("Cline", _MCP_SERVERS, ("cline_mcp_settings.json",), seconds_below=inf),
-    Dialect("Roo", _MCP_SERVERS, ("/mcp_settings.json", ".roo/mcp.json", ".kilocode/mcp.json"), seconds_below=inf),
+    Dialect("Cline", MCP_SERVERS, ("cline_mcp_settings.json",), seconds_below=inf),
+    Dialect("Roo", MCP_SERVERS, ("/mcp_settings.json", ".roo/mcp.json", ".kilocode/mcp.json"), seconds_below=inf),
     Dialect(
         "Cline or Roo",
-        _MCP_SERVERS,
+        MCP_SERVERS,
         entry_signs=frozenset(("autoApprove", "alwaysAllow")),
         seconds_below=SECONDS_UP_TO_AN_HOUR,
     ),
     Dialect(
         "Gemini CLI",
-        _MCP_SERVERS,
+        MCP_SERVERS,
         (".gemini/settings.json",),
         entry_signs=frozenset(("httpUrl", "authProviderType", "trust")),
         variable=re.compile(r"(?<!\$)\$()([A-Za-z_][A-Za-z0-9_]*)"),
@@ -70,7 +71,7 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(
         "mcporter",
-        _MCP_SERVERS,
+        MCP_SERVERS,
         ("mcporter.json", "mcporter.jsonc"),
         signs=frozenset(("imports", "daemonIdleTimeoutMs", "daemon_idle_timeout_ms")),
         entry_signs=frozenset(("baseUrl", "base_url", "tokenCacheDir", "bearerTokenEnv", "lifecycle", "httpFetch")),
@@ -80,17 +81,17 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(
         "Continue",
-        _MCP_SERVERS,
+        MCP_SERVERS,
         (".continue/config.yaml", ".continue/config.yml", ".continue/config.json"),
         signs=frozenset(("schema", "models")),
         entry_signs=frozenset(("requestOptions",)),
         variable=re.compile(r"\$\{\{\s*(?:secrets|inputs)\.()([A-Za-z_][A-Za-z0-9_]*)\s*\}\}"),
         is_whole=True,
     ),
-    Dialect("Claude Code", _MCP_SERVERS, ("/.claude.json",), is_whole=True),
-    Dialect("mcp.json", _MCP_SERVERS),
+    Dialect("Claude Code", MCP_SERVERS, ("/.claude.json",), is_whole=True, keeps_projects=True),
+    Dialect("mcp.json", MCP_SERVERS),
     Dialect("VS Code", ("servers",)),
-    Dialect("VS Code", _NESTED, ("/settings.json", ".code-workspace"), is_whole=True),
+    Dialect("VS Code", _NESTED, ("/settings.json",), is_whole=True),
     Dialect(
         "OpenCode",
         _NESTED,

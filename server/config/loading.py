@@ -49,7 +49,7 @@ def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask 
     Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
     """
     findings = Findings()
-    files = [_read(cwd / path, findings) for path in paths]
+    files = [_read(cwd / path, cwd, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
     around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
@@ -58,7 +58,7 @@ def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask 
     return Settings(servers, gateway, findings.found(), tuple(file.path for file in files))
 
 
-def _read(path: Path, findings: Findings) -> _File:
+def _read(path: Path, cwd: Path, findings: Findings) -> _File:
     file = read_text(path, MAX_FILE_BYTES)
     try:
         parsed = parse_file(file.text, path.suffix)
@@ -73,7 +73,7 @@ def _read(path: Path, findings: Findings) -> _File:
     for duplicate in parsed.duplicates:
         message = f"`{duplicate}` is there twice; the last one counts."
         findings.warn("duplicate_key", str(path), message, "Remove or rename one of them.")
-    servers = find_servers(path, parsed.value, findings)
+    servers = find_servers(path, parsed.value, cwd, findings)
     _check_root(path, parsed.value, servers, findings)
     inputs = declared_inputs(parsed.value.get("inputs"), f"{path}: inputs", findings)
     return _File(path, parsed.value, servers, inputs)
@@ -88,7 +88,11 @@ def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findin
     misplaced = root.keys() & keys_of(GatewaySettings) - READ_BESIDE
     for key in sorted(misplaced):
         findings.warn("misplaced_key", str(path), f"`{key}` is not read here.", f"Move it: gateway.{key}")
-    read = {*READ_BESIDE, *(place[0] for place in ROOTS), *(key for key, _ in servers.entries if not servers.place)}
+    read = {
+        *READ_BESIDE,
+        *(place[0] for place in ROOTS),
+        *(written.key for written in servers.entries if not written.place),
+    }
     if _tool_search_of_openclaw(root) is not None:
         read.add("tools")
     warn_of_unknown_keys(root, ROOT_KEYS, str(path), findings, {*keys_of(GatewaySettings), *read})
@@ -97,9 +101,12 @@ def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findin
 def _written_entries(files: Iterable[_File], findings: Findings) -> list[WrittenEntry]:
     merged: dict[str, WrittenEntry] = {}
     for file in files:
-        for key, value in file.servers.entries:
-            where = f"{file.path}: {file.servers.place}.{shown(key)}".replace(": .", ": ")
-            merged[key] = WrittenEntry(key, value, file.path, where, file.servers.dialect, file.inputs)
+        for written in file.servers.entries:
+            place = f"{written.place}.{shown(written.key)}".lstrip(".")
+            where = f"{file.path}: {place}"
+            merged[written.key] = WrittenEntry(
+                written.key, written.value, file.path, where, file.servers.dialect, file.inputs
+            )
     if len(merged) > MAX_SERVERS:
         message = f"More than {MAX_SERVERS} servers; {len(merged) - MAX_SERVERS} are left out."
         findings.add(

@@ -3,6 +3,7 @@
 Every function takes any value. What it cannot make sense of it hands on under our name, where the type is refused.
 """
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
@@ -14,10 +15,12 @@ Shape: TypeAlias = Callable[[object], JsonObject]
 
 def words(line: str) -> object:
     """The arguments of a command line; the line itself where its quotes do not close."""
+    is_posix = os.name == "posix"  # elsewhere a backslash separates folders
     try:
-        return shlex.split(line)
+        found = shlex.split(line, posix=is_posix)
     except ValueError:
         return line
+    return found if is_posix else [word.strip("\"'") for word in found]
 
 
 def _command(value: object) -> JsonObject:

@@ -32,8 +32,8 @@ A = {"command": "x"}
 )
 def test_the_servers_of_a_file_are_found_under_their_root(root: dict[str, object], place: str, dialect: str) -> None:
     findings = Findings()
-    found = find_servers(Path("/x/mcp.json"), root, findings)
-    assert (found.place, found.dialect.name, found.entries[0][0]) == (place, dialect, "a")
+    found = find_servers(Path("/x/mcp.json"), root, Path("/srv"), findings)
+    assert (found.entries[0].place, found.dialect.name, found.entries[0].key) == (place, dialect, "a")
     assert findings.found() == ()
 
 
@@ -49,7 +49,7 @@ def test_the_servers_of_a_file_are_found_under_their_root(root: dict[str, object
     ],
 )
 def test_a_file_is_known_by_the_end_of_its_path(path: str, root: str, dialect: str) -> None:
-    assert find_servers(Path(path), {root: {"a": A}}, Findings()).dialect.name == dialect
+    assert find_servers(Path(path), {root: {"a": A}}, Path("/srv"), Findings()).dialect.name == dialect
 
 
 def test_a_list_of_servers_needs_names(settings_of: Callable[..., Settings]) -> None:
@@ -117,3 +117,28 @@ def test_a_slip_in_the_name_of_our_section_is_told_in_a_hosts_whole_file_too(
 ) -> None:
     read = settings_of({"context_servers": {"a": A}, "theme": "x", "vim_mode": True, "gatewy": {"policy": {}}})
     assert [(finding.code, finding.fix) for finding in read.findings] == [("unknown_key", "Did you mean `gateway`?")]
+
+
+def test_the_servers_of_the_working_folder_in_claude_codes_own_file_count_first(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    projects = {
+        str(tmp_path): {"mcpServers": {"a": {"command": "here"}, "b": {"command": "here too"}}, "history": []},
+        "/elsewhere": {"mcpServers": {"c": A}},
+        "/nothing": {},
+    }
+    file = write({"mcpServers": {"a": A, "d": A}, "projects": projects}, ".claude.json")
+    read = load([file], {}, tmp_path)
+    assert [(server.key, server.command) for server in read.servers] == [
+        ("a", "here"), ("d", "x"), ("b", "here too")
+    ]  # fmt: skip
+    assert [(finding.severity, finding.code) for finding in read.findings if finding.code != "command_with_spaces"] == [
+        ("note", "other_folders")
+    ]
+    only_projects = write({"projects": projects}, "other/.claude.json")
+    assert [server.key for server in load([only_projects], {}, tmp_path).servers] == ["a", "b"]
+
+
+def test_a_file_of_something_else_is_no_plain_map_of_servers(settings_of: Callable[..., Settings]) -> None:
+    package = {"name": "x", "scripts": {"test": "y"}, "repository": {"type": "git", "url": "https://x.test/x.git"}}
+    assert settings_of(package).servers == ()
