@@ -22,8 +22,14 @@ ROOMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
 SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
     {
         "whoosh": ("index/search.py",),
-        "mcp": ("server/sdk.py", "server/demo/"),
-        "mcp_types": ("server/sdk.py", "server/demo/"),
+        "mcp": (
+            "server/sdk.py",
+            "server/demo/",
+            "upstream_clients/http/messages.py",
+            "upstream_clients/http/streamable.py",
+        ),
+        "mcp_types": ("server/sdk.py", "server/demo/", "upstream_clients/http/messages.py"),
+        "httpx2": ("upstream_clients/http/",),
         "jsonschema": ("server/arguments/",),
         "referencing": ("server/arguments/",),
         "typer": ("server/cli/", "server/demo/"),

@@ -3,6 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
+from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
     UpstreamDown,
@@ -11,6 +12,7 @@ from upstream_clients.errors import (
     UpstreamProtocolFault,
     UpstreamRefused,
     UpstreamTimeout,
+    UpstreamUnauthorized,
 )
 from upstream_clients.fleet import Fleet, open_fleet
 from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
@@ -19,8 +21,10 @@ from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
+    "Endpoint",
     "Era",
     "Fleet",
+    "HeadersHelper",
     "JsonObject",
     "Launch",
     "LineSplitter",
@@ -38,6 +42,7 @@ __all__ = [
     "UpstreamSpec",
     "UpstreamStatus",
     "UpstreamTimeout",
+    "UpstreamUnauthorized",
     "dump",
     "open_fleet",
     "parse",

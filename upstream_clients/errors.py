@@ -35,6 +35,16 @@ class UpstreamGone(UpstreamError):
     code = "upstream_gone"
 
 
+class SessionEnded(UpstreamGone):
+    """The server does not know our session any more. Unless `ran` says otherwise, it has refused the request unseen."""
+
+
+class UpstreamUnauthorized(UpstreamError):
+    """It wants other credentials than it was given."""
+
+    code = "upstream_unauthorized"
+
+
 class UpstreamTimeout(UpstreamError):
     """No answer, and no sign of progress, within the time allowed."""
 

@@ -8,6 +8,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from upstream_clients.connection import Children
 from upstream_clients.era import Greeter
 from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
@@ -68,7 +69,7 @@ async def open_fleet(
     platform = current_platform()
     watchdog = Watchdog(platform)
     slots = anyio.Semaphore(concurrency or STARTS_PER_CORE * (os.cpu_count() or 1))
-    around = Surroundings(platform, watchdog, Greeter(client_info), slots, on_listing, on_status)
+    around = Surroundings(Children(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
     upstreams = {spec.owner: Upstream(spec, around) for spec in specs}
     await anyio.to_thread.run_sync(watchdog.__enter__)
     try:

@@ -103,6 +103,18 @@ def parse(line: bytes) -> JsonObject:
     return message
 
 
+def check(message: JsonObject) -> None:
+    """Raises NotAMessage for what somebody else has parsed and `parse` would not have accepted."""
+    try:
+        _COMPACT.encode(message)
+    except ValueError:
+        raise NotAMessage("NaN or infinity") from None
+    except RecursionError:
+        raise NotAMessage(f"nested deeper than {MAX_DEPTH}") from None
+    if _is_deeper_than(message, MAX_DEPTH):
+        raise NotAMessage(f"nested deeper than {MAX_DEPTH}")
+
+
 def dump(message: JsonObject) -> bytes:
     """A message as one line. ASCII only, so that a lone surrogate in upstream text survives as it came."""
     return _COMPACT.encode(message).encode("ascii") + NEWLINE

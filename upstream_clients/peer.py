@@ -1,11 +1,11 @@
 """One JSON-RPC conversation with an upstream: requests go out under our ids, each answer finds its request.
 
-Knows the message shapes and nothing of processes, eras or tools. The transport hands it whole messages through
-`receive` and takes bytes through the callable it was built with.
+Knows the message shapes and nothing of processes, addresses, eras or tools. The transport hands it whole messages through
+`receive`, says what became of a single request through `fail`, and takes messages through the callable it was built with.
 
 Laws
 1. An answer is matched by an integer id that we gave and that is still open; anything else is dropped and counted.
-2. One request is one line written. A request that ends without an answer sends one `notifications/cancelled`, and no more.
+2. One request is one message sent. A request that ends without an answer sends one `notifications/cancelled`, and no more.
 3. Requests that the upstream sends to us are refused with -32601, except `ping`.
 """
 
@@ -24,7 +24,7 @@ from upstream_clients.errors import (
     UpstreamRefused,
     UpstreamTimeout,
 )
-from upstream_clients.framing import JsonObject, dump
+from upstream_clients.framing import JsonObject
 
 METHOD_NOT_FOUND: Final = -32601
 UNCANCELLABLE: Final = frozenset({"initialize", "server/discover"})
@@ -68,8 +68,8 @@ class _Pending:
 class Peer:
     """The client's side of one connection. Use it only from the event loop that the transport runs on."""
 
-    def __init__(self, write: Callable[[bytes], None], on_notification: Callable[[str, JsonObject], None]) -> None:
-        self._write = write
+    def __init__(self, send: Callable[[JsonObject], None], on_notification: Callable[[str, JsonObject], None]) -> None:
+        self._send = send
         self._on_notification = on_notification
         self._next_id = 0
         self._pending: dict[int, _Pending] = {}
@@ -93,9 +93,7 @@ class Peer:
             raise self._ended.told_again(ran=False)
         self._next_id += 1
         request_id = self._next_id
-        self._write(
-            dump({"jsonrpc": "2.0", "id": request_id, "method": method, "params": _with_token(params, request_id)})
-        )
+        self._send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": _with_token(params, request_id)})
         pending = self._pending[request_id] = _Pending(patience, on_progress)
         try:
             with pending.scope:
@@ -114,7 +112,7 @@ class Peer:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = dict(params)
-        self._write(dump(message))
+        self._send(message)
 
     def receive(self, message: JsonObject) -> None:
         """Takes one message from the transport."""
@@ -126,6 +124,12 @@ class Peer:
         else:
             params = message.get("params")
             self._take_notification(method, params if isinstance(params, dict) else {})
+
+    def fail(self, request_id: int, error: UpstreamError) -> None:
+        """This request alone will have no answer; the connection lives on."""
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            pending.settle({}, error)
 
     def end(self, error: UpstreamError) -> None:
         """The connection is over: every open request fails with `error`, and so does every later one."""
@@ -171,7 +175,7 @@ class Peer:
         else:
             answer = {"error": {"code": METHOD_NOT_FOUND, "message": f"toolfold does not serve {method[:64]!r}"}}
         with suppress(UpstreamGone):  # whoever does not take answers gets none
-            self._write(dump({"jsonrpc": "2.0", "id": request_id, **answer}))
+            self._send({"jsonrpc": "2.0", "id": request_id, **answer})
 
     def _abandon(self, request_id: int, method: str) -> None:
         if self._ended is not None or method in UNCANCELLABLE:

@@ -1,7 +1,7 @@
 """A child process that speaks JSON-RPC on its standard input and output: the bounded stdio transport.
 
 Owns the process, its pipes and its end. Hands whole messages to one callable and says once, through another, that the
-connection is over. Knows nothing of what the messages mean.
+connection is over. Knows nothing of what the messages mean. (`upstream_clients.http` is the same for an address.)
 
 Laws
 1. `on_lost` is called at most once, whatever ends first: the output, the process, our patience with what it sends or with
@@ -22,7 +22,7 @@ import anyio
 import anyio.to_thread
 
 from upstream_clients.errors import UpstreamError, UpstreamGone
-from upstream_clients.framing import JsonObject
+from upstream_clients.framing import JsonObject, dump
 from upstream_clients.output import Output
 from upstream_clients.platform import Platform
 from upstream_clients.watchdog import Watchdog
@@ -96,6 +96,10 @@ class ChildProcess:
     def stderr_tail(self) -> str:
         """The last words on standard error, at most STDERR_TAIL bytes. Untrusted, and may hold secrets."""
         return b"".join(self._stderr)[-STDERR_TAIL:].decode("utf-8", "replace")
+
+    def send(self, message: JsonObject) -> None:
+        """Queues one message; see `write`."""
+        self.write(dump(message))
 
     def write(self, line: bytes) -> None:
         """Queues one line. Raises UpstreamGone when the pipe is closed or the child has stopped reading."""

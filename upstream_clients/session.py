@@ -1,6 +1,6 @@
 """A conversation with a running server, from the greeting to the end: its first listing, a new one after each change.
 
-Owns what is said and when. Knows nothing of processes, start slots or back-off.
+Owns what is said and when. Knows nothing of processes, addresses, start slots or back-off.
 
 Laws
 1. Besides the requests of others it sends a greeting, one listing, and one more after changes that the server tells of.
@@ -29,7 +29,7 @@ RELIST_SPACING_SECONDS: Final = 1.0
 """`tools/list_changed` may come in storms; one listing a second, and one more after the last, is enough."""
 
 RELISTEN_SECONDS: Final = 5.0
-"""After a stream of changes has ended, which a modern server may do at any time."""
+"""After a stream of changes has ended or was cut, which may happen at any time."""
 
 REFUSED_LISTEN_SECONDS: Final = 60.0
 """After a server has refused the stream, for example because it has too many."""
@@ -47,21 +47,26 @@ class Wanted:
 
 
 class Session:
-    """One server's side and ours. `serve` is its task; `receive` and `end` are for the transport."""
+    """One server's side and ours. `serve` is its task; `receive`, `fail` and `end` are for the transport (`Receiver`)."""
 
     def __init__(self, owner: str, greeter: Greeter, on_tools: OnTools) -> None:
         self._owner = owner
         self._greeter = greeter
         self._on_tools = on_tools
-        self._write: Callable[[bytes], None] = _not_connected
+        self._transmit: Callable[[JsonObject], None] = _not_connected
         self._peer = Peer(self._send, self._notified)
         self._era: Era = "legacy"
         self._changed = anyio.Event()
         self._loss = Loss()
-        self.receive = self._peer.receive
 
     def __repr__(self) -> str:
         return f"<Session with {self._owner}, {self._era}, {self._peer!r}>"
+
+    def receive(self, message: JsonObject) -> None:
+        self._peer.receive(message)
+
+    def fail(self, request_id: int, error: UpstreamError) -> None:
+        self._peer.fail(request_id, error)
 
     def end(self, error: UpstreamError) -> None:
         """The connection is over: open requests fail, later ones too, and so does `serve`."""
@@ -75,13 +80,13 @@ class Session:
         stamped = self._greeter.stamp(self._era, params)
         return await self._peer.request(method, stamped, patience, on_progress)
 
-    async def serve(self, write: Callable[[bytes], None], wanted: Wanted) -> NoReturn:
+    async def serve(self, send: Callable[[JsonObject], None], wanted: Wanted) -> NoReturn:
         """Hands on the first listing, within the time given, and the later ones. Ends by cancellation or by an error.
 
         Raises:
             UpstreamError: the greeting or the first listing failed, or the connection is over.
         """
-        self._write = write
+        self._transmit = send
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._loss.wait)
@@ -129,18 +134,18 @@ class Session:
             except UpstreamError as error:
                 if isinstance(error, UpstreamRefused) and error.rpc_code == METHOD_NOT_FOUND:
                     return  # it never tells of changes
-                await anyio.sleep(REFUSED_LISTEN_SECONDS)
+                await anyio.sleep(RELISTEN_SECONDS if isinstance(error, UpstreamGone) else REFUSED_LISTEN_SECONDS)
             else:
                 await anyio.sleep(RELISTEN_SECONDS)
             self._changed.set()
 
-    def _send(self, line: bytes) -> None:
-        self._write(line)
+    def _send(self, message: JsonObject) -> None:
+        self._transmit(message)
 
     def _notified(self, method: str, _params: JsonObject) -> None:
         if method == "notifications/tools/list_changed":
             self._changed.set()
 
 
-def _not_connected(_line: bytes) -> None:
+def _not_connected(_message: JsonObject) -> None:
     raise UpstreamGone("it is not connected")

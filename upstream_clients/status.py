@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from upstream_clients.connection import Target
 from upstream_clients.era import Era, Greeting, Protocol
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Patience
-from upstream_clients.process import Launch
 
 
 class State(StrEnum):
@@ -23,7 +23,7 @@ class UpstreamSpec:
     """What the owner task needs to know. `owner` names the upstream in ids and messages."""
 
     owner: str
-    launch: Launch
+    target: Target
     patience: Patience
     start_seconds: float = 60.0
     protocol: Protocol = "legacy"

@@ -1,12 +1,13 @@
 """One upstream: the task that owns its connection for life, and the calls that others make through it.
 
-The owner task starts the server, has a session with it, and starts again after a back-off when the connection ends.
+The owner task opens the connection, has a session over it, and opens another after a back-off when it ends.
 Everyone else may only call `call`, `want` and `settled`, and read `status`.
 
 Laws
 1. Every connection is entered, used and left by the owner task.
 2. A failure of this upstream ends here: it is recorded, and the next try waits longer, with jitter.
-3. One call is one message. A call is never sent twice.
+3. One call is one message. It is sent once more only if its server has proved, by not knowing our session, that it did
+   not run; the next session is then opened without a back-off.
 """
 
 import logging
@@ -18,16 +19,15 @@ from typing import Final, NoReturn, TypeAlias
 
 import anyio
 
+from upstream_clients.connection import Children, opening
 from upstream_clients.era import Greeter, Greeting
-from upstream_clients.errors import UpstreamDown, UpstreamError, first_error
+from upstream_clients.errors import SessionEnded, UpstreamDown, UpstreamError, first_error
 from upstream_clients.framing import JsonObject
-from upstream_clients.peer import Progress
-from upstream_clients.platform import Platform
-from upstream_clients.process import running_child
+from upstream_clients.peer import Patience, Progress
+from upstream_clients.process import Launch
 from upstream_clients.session import Session, Wanted
 from upstream_clients.starting import Slot
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
-from upstream_clients.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +47,7 @@ OnStatus: TypeAlias = Callable[[UpstreamStatus], None]
 class Surroundings:
     """What all upstreams of one gateway share. The callables must not block."""
 
-    platform: Platform
-    watchdog: Watchdog
+    children: Children
     greeter: Greeter
     slots: anyio.Semaphore
     on_listing: OnListing
@@ -66,6 +65,7 @@ class Upstream:
             self._wanted.set()
         self._urgent = anyio.Event()
         self._settled = anyio.Event()
+        self._parted = anyio.Event()
         self._session: Session | None = None  # only while calls may go through it
         self._ready_at: float | None = None
         self._known_era = spec.known_era
@@ -91,11 +91,21 @@ class Upstream:
         Raises:
             UpstreamError: it is down, it ended, it timed out or it refused; `ran` says whether there may be effects.
         """
-        session = await self._connected()
         params: JsonObject = {"name": name, "arguments": arguments}
         if meta:
             params["_meta"] = dict(meta)
-        return await session.request("tools/call", params, self.spec.patience, on_progress)
+        patience = self.spec.patience
+        began = anyio.current_time()
+        session = await self._connected()
+        try:
+            return await session.request("tools/call", params, patience, on_progress)
+        except SessionEnded as ended:
+            if ended.ran:
+                raise
+        await self._parting(session)
+        session = await self._connected()
+        left = Patience(patience.idle, patience.total - (anyio.current_time() - began))
+        return await session.request("tools/call", params, left, on_progress)
 
     async def run(self) -> None:
         """The owner task. Ends only by cancellation."""
@@ -104,22 +114,26 @@ class Upstream:
             while True:
                 await self._wanted.wait()
                 error = await self._try()
+                if isinstance(error, SessionEnded) and self._ready_at is not None:
+                    self._await()
+                    self._part()
+                    continue
                 if self._ready_at is not None and time.monotonic() - self._ready_at > HEALTHY_SECONDS:
                     backoff = FIRST_BACKOFF_SECONDS
                 delay = backoff * random.uniform(0.7, 1.3)  # noqa: S311  (spreads restarts; nothing secret)
                 self._fail(error, delay)
+                self._part()
                 await anyio.sleep(delay)
                 backoff = min(backoff * 2, LONGEST_BACKOFF_SECONDS)
         finally:
             self._move(replace(self.status, state=State.STOPPED, pid=None, next_try=None))
             self._settled.set()
+            self._part()
 
     async def _try(self) -> UpstreamError:
         """One connection, from start to end. Returns why it ended."""
         self._ready_at = None
-        if self._settled.is_set():  # whoever waits already waits for this very try
-            self._settled = anyio.Event()
-        self._move(replace(self.status, state=State.WAITING, next_try=None))
+        self._await()
         try:
             await self._live()
         except UpstreamError as error:
@@ -138,16 +152,15 @@ class Upstream:
 
         session = Session(spec.owner, around.greeter, listed)
         try:
-            await slot.take(self._urgent)
+            if isinstance(spec.target, Launch):  # starting a program is work for the processor, connecting is none
+                await slot.take(self._urgent)
             self._urgent = anyio.Event()
             self._move(replace(self.status, state=State.STARTING, starts=self.status.starts + 1))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(slot.give_back_after, SLOT_SECONDS)
-                async with running_child(
-                    spec.launch, around.platform, around.watchdog, session.receive, session.end
-                ) as child:
-                    self._move(replace(self.status, pid=child.pid))
-                    await session.serve(child.write, Wanted(spec.protocol, self._known_era, spec.start_seconds))
+                async with await opening(spec.target, around.children, session) as connection:
+                    self._move(replace(self.status, pid=connection.pid))
+                    await session.serve(connection.send, Wanted(spec.protocol, self._known_era, spec.start_seconds))
         except* UpstreamError as group:
             raise first_error(group) from None
         finally:
@@ -182,6 +195,23 @@ class Upstream:
         if self._session is None:
             raise self._down()
         return self._session
+
+    async def _parting(self, session: Session) -> None:
+        """Returns once this session is not the one that calls go through, within the time that a start may take."""
+        with anyio.move_on_after(self.spec.start_seconds):
+            while self._session is session:
+                await self._parted.wait()
+
+    def _await(self) -> None:
+        """Another try begins: whoever needs this upstream waits for it."""
+        if self._settled.is_set():  # whoever waits already waits for this very try
+            self._settled = anyio.Event()
+        self._move(replace(self.status, state=State.WAITING, next_try=None))
+
+    def _part(self) -> None:
+        """The last session is over and what follows it is known."""
+        self._parted.set()
+        self._parted = anyio.Event()
 
     def _down(self) -> UpstreamDown:
         status = self.status

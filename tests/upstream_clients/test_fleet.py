@@ -81,7 +81,7 @@ async def test_only_a_connection_that_lived_starts_the_waits_afresh(monkeypatch:
 
 
 async def test_a_call_of_an_upstream_that_is_down_says_since_when_why_and_what_to_do() -> None:
-    missing = replace(spec("a"), launch=Launch(("no-such-program",), {"PATH": "/bin"}, None, 1 << 20))
+    missing = replace(spec("a"), target=Launch(("no-such-program",), {"PATH": "/bin"}, None, 1 << 20))
     async with fleet_of(missing) as (fleet, witness):
         await witness.until_state("a", State.DOWN)
         failed = await outcome(fleet, "a", "x")

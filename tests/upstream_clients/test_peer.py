@@ -291,7 +291,7 @@ class ClosedPipe:
     def __init__(self, lines: int) -> None:
         self._lines = lines
 
-    def write(self, _line: bytes) -> None:
+    def write(self, _message: JsonObject) -> None:
         if not self._lines:
             raise UpstreamGone("its standard input is closed")
         self._lines -= 1

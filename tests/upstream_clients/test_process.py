@@ -46,7 +46,9 @@ class Line:
 
 
 def launch_of(options: Options) -> Launch:
-    return spec("x", **options).launch
+    launch = spec("x", **options).target
+    assert isinstance(launch, Launch)
+    return launch
 
 
 @asynccontextmanager

@@ -1,0 +1,69 @@
+"""What a connection is to those who use it, and how one is opened: to a child process or to an address.
+
+Owns the choice between the two. Knows nothing of what is said over either.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, TypeAlias, cast
+
+import anyio.to_thread
+
+from upstream_clients.endpoint import Endpoint
+from upstream_clients.errors import UpstreamError
+from upstream_clients.framing import JsonObject
+from upstream_clients.platform import Platform
+from upstream_clients.process import Launch, running_child
+from upstream_clients.watchdog import Watchdog
+
+Target: TypeAlias = Launch | Endpoint
+
+
+class Receiver(Protocol):
+    """Who hears what a connection brings. Nothing is called after `end`."""
+
+    def receive(self, message: JsonObject) -> None:
+        """Takes one whole message."""
+
+    def fail(self, request_id: int, error: UpstreamError) -> None:
+        """This request will have no answer; the connection lives on."""
+
+    def end(self, error: UpstreamError) -> None:
+        """The connection is over."""
+
+
+class Connection(Protocol):
+    """What is open for as long as its context lasts."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def send(self, message: JsonObject) -> None:
+        """Queues one message. Raises an UpstreamError if it surely will not be sent."""
+
+
+Opening: TypeAlias = AbstractAsyncContextManager[Connection]
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """What starting a child takes besides its launch."""
+
+    platform: Platform
+    watchdog: Watchdog
+
+
+async def opening(target: Target, children: Children, receiver: Receiver) -> Opening:
+    """A connection to enter. What it takes to speak HTTP is imported for the first address, in a worker thread."""
+    if isinstance(target, Launch):
+        return running_child(target, children.platform, children.watchdog, receiver.receive, receiver.end)
+    open_http = await anyio.to_thread.run_sync(_imported_http, abandon_on_cancel=True)
+    return open_http(target, receiver)
+
+
+def _imported_http() -> Callable[[Endpoint, Receiver], Opening]:
+    """The SDK takes over a second of processor time, and a configuration without addresses never needs it here."""
+    module = import_module("upstream_clients.http")
+    return cast("Callable[[Endpoint, Receiver], Opening]", module.open_http)
