@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from server.calling import CallPath
-from server.config import Directories, GatewaySettings, ServerEntry, Settings
+from server.config import Directories, GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Gateway, Parts
 from server.keeper import ListingKeeper
 from server.library import Library
@@ -17,7 +17,18 @@ from server.listing_cache import ListingCache
 from server.policy import Policy
 from server.redaction import Redactor
 from server.version import __version__
-from upstream_clients import Fleet, JsonObject, Launch, Patience, State, UpstreamSpec, UpstreamStatus, open_fleet
+from upstream_clients import (
+    Endpoint,
+    Fleet,
+    HeadersHelper,
+    JsonObject,
+    Launch,
+    Patience,
+    State,
+    UpstreamSpec,
+    UpstreamStatus,
+    open_fleet,
+)
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -89,13 +100,20 @@ def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper,
     total = server.total_timeout_seconds or limits.call_total_ms / 1000
     return UpstreamSpec(
         owner=server.owner,
-        launch=Launch((server.command, *server.args), server.env, server.cwd, limits.line_bytes),
+        target=_endpoint(server, server.remote, limits.line_bytes, idle)
+        if server.remote
+        else Launch((server.command, *server.args), server.env, server.cwd, limits.line_bytes),
         patience=Patience(idle, total),
         start_seconds=server.start_timeout_seconds or settings.startup.timeout_ms / 1000,
         protocol=server.protocol,
         known_era=keeper.era(server.owner),
         lazy=lazy,
     )
+
+
+def _endpoint(server: ServerEntry, remote: Remote, message_bytes: int, wait_seconds: float) -> Endpoint:
+    helper = HeadersHelper(remote.headers_helper, server.env) if remote.headers_helper else None
+    return Endpoint(remote.url, remote.attempts, message_bytes, wait_seconds, remote.headers, helper)
 
 
 def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:

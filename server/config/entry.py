@@ -33,17 +33,8 @@ NO_DEFAULT = frozenset(
     )
 )  # fmt: skip
 
-# The one switch: with it, a remote entry is as good as any other.
-HTTP_IS_SERVED: bool = False
-
 # A problem is shown in one line; the findings have all of them.
 MAX_TROUBLES_SHOWN = 5
-
-_REMOTE = Trouble(
-    "http_unsupported",
-    "HTTP upstreams are not supported yet.",
-    "Set `disabled`, or start the server through a stdio command.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +89,6 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     if not troubles:
         site = Site(written.file.parent, around.environ, written.where, is_users_own(written.file, around.environ))
         server, troubles = _prepared(server, reading.section, expansion.used, site, findings)
-    if reading.section.is_remote and not HTTP_IS_SERVED:
-        troubles = [_REMOTE]
     return _marked(server, troubles, written.where, findings)
 
 
@@ -129,7 +118,13 @@ def _prepared(
         connection = connection_of(entry, used, site, findings)
         secrets = server.secrets | connection.secrets
         server = replace(
-            server, remote=connection.remote, fingerprint=connection.fingerprint, secrets=secrets, command="", args=()
+            server,
+            remote=connection.remote,
+            env=MappingProxyType(dict(connection.env)),
+            fingerprint=connection.fingerprint,
+            secrets=secrets,
+            command="",
+            args=(),
         )
         return server, [*connection.troubles]
     launch = prepare(entry, used, site, findings)
@@ -169,10 +164,8 @@ def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings) -> S
 def _marked(server: ServerEntry, troubles: Sequence[Trouble], where: str, findings: Findings) -> ServerEntry:
     """The entry with its problem, if it has one; a disabled entry's problem is no more than a note."""
     for trouble in troubles:
-        severity: Severity = "warning" if trouble is _REMOTE else "error"
-        findings.add(
-            Finding("note" if server.disabled else severity, trouble.code, where, trouble.message, trouble.fix)
-        )
+        severity: Severity = "note" if server.disabled else "error"
+        findings.add(Finding(severity, trouble.code, where, trouble.message, trouble.fix))
     return replace(server, problem=" ".join(str(trouble) for trouble in troubles[:MAX_TROUBLES_SHOWN]))
 
 

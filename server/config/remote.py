@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
+from server.config.child import inherited, passed, unusable_name, unusable_text
 from server.config.entry_input import EntryInput
 from server.config.findings import Findings, Trouble, shown
 from server.config.launch import Site, fingerprint_of
@@ -35,6 +36,7 @@ _TRANSPORTS: Mapping[str, Transport] = {"http": "http", "sse": "sse"}
 @dataclass(frozen=True, slots=True)
 class Connection:
     remote: Remote | None
+    env: Mapping[str, str] = field(repr=False)  # of the helper; empty without one
     fingerprint: str
     secrets: frozenset[str] = field(repr=False)
     troubles: tuple[Trouble, ...]
@@ -44,14 +46,17 @@ def connection_of(entry: EntryInput, used: Mapping[str, str], site: Site, findin
     """`used` are the variables whose values went into the entry."""
     headers = dict(_sent(entry.headers, site.where, findings))
     troubles = (*_wrong_kind(entry.kind), *_wrong_url(entry.url), *_wrong_headers(headers), *_wrong_helper(entry, site))
-    secrets = redacted_values(headers, entry.headers_helper[1:], used) | _inside_url(entry.url)
+    given = {**passed(site.environ, entry.pass_env), **entry.env} if entry.headers_helper else {}
+    secrets = redacted_values({**headers, **given}, entry.headers_helper[1:], used) | _inside_url(entry.url)
+    troubles += tuple(_wrong_environment(given))
     if troubles:
-        return Connection(None, "", secrets, troubles)
+        return Connection(None, {}, "", secrets, troubles)
+    env = {**inherited(site.environ), **given} if entry.headers_helper else {}
     _warn_of_plain_text(entry.url, headers, site.where, findings)
     transport = _TRANSPORTS.get(entry.kind, "auto")
     fingerprint = fingerprint_of([entry.url, transport, sorted(headers.items()), entry.headers_helper])
     remote = Remote(entry.url, transport, MappingProxyType(headers), entry.headers_helper)
-    return Connection(remote, fingerprint, secrets, ())
+    return Connection(remote, env, fingerprint, secrets, ())
 
 
 def _sent(written: Mapping[str, str], where: str, findings: Findings) -> Iterable[tuple[str, str]]:
@@ -98,6 +103,13 @@ def _wrong_helper(entry: EntryInput, site: Site) -> Iterable[Trouble]:
     if entry.headers_helper and not site.is_users_own:
         message = "`headersHelper` runs a program, and is not used from a file that a project may have brought."
         yield Trouble("helper_not_trusted", message, "Move the entry to a configuration file in your home folder.")
+
+
+def _wrong_environment(given: Mapping[str, str]) -> Iterable[Trouble]:
+    for name, value in given.items():
+        if reason := unusable_name(name) or unusable_text(value):
+            message = f"The variable `{shown(name)}` {reason}."
+            yield Trouble("unusable_text", message, "No program can be started with it; correct it.")
 
 
 def _warn_of_plain_text(url: str, headers: Mapping[str, str], where: str, findings: Findings) -> None:

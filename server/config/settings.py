@@ -24,8 +24,6 @@ RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
 DAY_MS = 24 * 60 * 60 * 1000  # the most that any wait may be set to: beyond it a hung call is never noticed
 MIB = 1024 * 1024
 
-_PORTS: Mapping[str, int] = {"http": 80, "https": 443}
-
 
 def _whole(value: object) -> object:
     """JSON does not tell 8.0 from 8."""
@@ -105,7 +103,7 @@ class GatewaySettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A server to connect to. Its headers may hold secrets: they are sent nowhere but to where `may_send_to` allows."""
+    """A server to connect to. Its address and headers may hold secrets: they are shown nowhere."""
 
     url: str = field(repr=False)
     transport: Transport = "auto"
@@ -119,10 +117,6 @@ class Remote:
             return (self.transport,)
         return ("sse", "http") if urlsplit(self.url).path.rstrip("/").endswith("/sse") else ("http", "sse")
 
-    def may_send_to(self, url: str) -> bool:
-        """Whether a redirect or an announced address may get the headers: same scheme, host and port only."""
-        return _origin(url) == _origin(self.url) is not None
-
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
@@ -134,7 +128,9 @@ class ServerEntry:
     disabled: bool = False
     command: str = field(default="", repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
-    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    env: Mapping[str, str] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )  # of the child, or the helper
     cwd: str | None = field(default=None, repr=False)
     remote: Remote | None = None
     description: str = field(default="", repr=False)
@@ -158,12 +154,3 @@ class Settings:
     gateway: GatewaySettings
     findings: tuple[Finding, ...]
     sources: tuple[Path, ...]
-
-
-def _origin(url: str) -> tuple[str, str, int | None] | None:
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return None
-    return (parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)) if parts.hostname else None

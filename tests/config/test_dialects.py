@@ -316,18 +316,16 @@ def test_a_file_of_every_host_gives_its_entries(case: Case, at_home: bool, tmp_p
     ]
     troubled = [finding.code for finding in settings.findings if finding.severity != "note"]
     known = {code for code in troubled if code != "unknown_key"}
-    assert known <= {"http_unsupported", *case.codes}, settings.findings
+    assert known <= {*case.codes}, settings.findings
     assert not [finding for finding in settings.findings if finding.severity == "error"]
     if at_home:
-        assert {code: troubled.count(code) for code in {*troubled} - {"http_unsupported"}} == dict(case.codes)
+        assert {code: troubled.count(code) for code in troubled} == dict(case.codes)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)
-def test_remote_entries_have_one_problem_until_they_are_served(case: Case, tmp_path: Path) -> None:
+def test_every_entry_of_a_hosts_file_can_be_used(case: Case, tmp_path: Path) -> None:
     settings = settings_at(case, tmp_path / case.path, tmp_path / "work")
-    assert {server.key for server in settings.servers if server.problem} == {
-        server.key for server in settings.servers if server.remote is not None
-    }
+    assert [server.key for server in settings.servers if server.problem] == []
 
 
 def test_every_file_has_its_case() -> None:

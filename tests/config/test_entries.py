@@ -1,10 +1,11 @@
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from index import owner_for_key
-from server.config import ServerEntry, Settings
+from server.config import ServerEntry, Settings, load
 
 
 def only(
@@ -237,21 +238,48 @@ def test_hints_of_the_gateway_are_the_default_of_an_entry(settings_of: Callable[
         {"url": "https://x"},
         {"type": "http", "url": "https://x"},
         {"type": "sse", "url": "https://x"},
-        {"type": "streamable-http", "url": "${UNSET}", "headers": {"A": "b"}},
-        {"type": "streamableHttp", "url": "https://x"},
+        {"type": "streamableHttp", "url": "https://x", "headers": {"A": "b"}},
         {"transport": "streamable_http", "url": "https://x"},
         {"serverUrl": "https://x"},
         {"httpUrl": "https://x"},
-        {"type": "http", "command": "x"},
         {"baseUrl": "https://x"},
         {"uri": "https://x", "type": "sse"},
-        {"type": "ws", "url": "wss://x"},
     ],
 )
-def test_a_remote_entry_is_marked_as_not_supported_yet(settings_of: Callable[..., Settings], entry: object) -> None:
+def test_a_remote_entry_is_as_good_as_any_other(settings_of: Callable[..., Settings], entry: object) -> None:
     read, findings = only(settings_of, entry)
-    assert read.problem.startswith("HTTP upstreams are not supported yet")
-    assert [found for found in findings if found[0] != "note"] == [("warning", "http_unsupported")]
+    assert read.remote is not None
+    assert (read.problem, read.remote.url, read.command) == ("", "https://x", "")
+    assert [found for found in findings if found[0] != "note"] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({"type": "http", "command": "x"}, "no_url"),
+        ({"type": "ws", "url": "wss://x"}, "no_websocket"),
+        ({"type": "http", "url": "${UNSET}"}, "variable_not_set"),
+    ],
+)
+def test_a_remote_entry_that_cannot_be_used_is_marked(
+    settings_of: Callable[..., Settings], entry: object, code: str
+) -> None:
+    read, findings = only(settings_of, entry)
+    assert read.remote is None
+    assert read.problem != ""
+    assert ("error", code) in findings
+
+
+def test_the_helper_of_a_remote_entry_gets_an_environment_and_other_entries_none(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    entry = {"url": "https://x", "env": {"PROFILE": "garden"}, "passEnv": ["VAULT_TOKEN"]}
+    servers = {"plain": entry, "helped": {**entry, "headersHelper": "y"}}
+    environ = {"HOME": str(tmp_path), "VAULT_TOKEN": "vault-hunter2", "OTHER": "x"}
+    plain, helped = load([write({"mcpServers": servers}, ".config/mcp.json")], environ, tmp_path).servers
+    assert dict(plain.env) == {}
+    assert dict(helped.env) == {"HOME": str(tmp_path), "VAULT_TOKEN": "vault-hunter2", "PROFILE": "garden"}
+    assert helped.secrets == {"vault-hunter2"}
 
 
 def test_a_command_beside_a_url_is_started(settings_of: Callable[..., Settings]) -> None:

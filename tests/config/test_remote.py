@@ -53,28 +53,6 @@ def test_the_transports_to_try_are_told_in_order(url: str, transport: str, attem
 
 
 @pytest.mark.parametrize(
-    ("other", "may"),
-    [
-        ("https://x.test/elsewhere", True),
-        ("https://x.test:443/mcp", True),
-        ("https://X.TEST/mcp", True),
-        ("https://x.test:8443/mcp", False),
-        ("http://x.test/mcp", False),
-        ("https://y.test/mcp", False),
-        ("https://x.test.evil.test/mcp", False),
-        ("https://x.test@evil.test/mcp", False),
-        ("//x.test/mcp", False),
-        ("/mcp", False),
-        ("https://x.test:port/", False),
-        ("https://[x/", False),
-        ("", False),
-    ],
-)
-def test_headers_go_to_the_same_origin_only(other: str, may: bool) -> None:
-    assert Remote("https://x.test/mcp").may_send_to(other) is may
-
-
-@pytest.mark.parametrize(
     ("entry", "code"),
     [
         ({"type": "http"}, "no_url"),

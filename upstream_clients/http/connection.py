@@ -131,6 +131,7 @@ class HttpConnection:
             self._link.leave(fault)
         elif fault.then is Then.RENEW:
             self._error = self._error or fault.error
+            self._silence()
             self._link.leave(fault, quiet_seconds=RENEWAL_SECONDS)
 
     def _end(self, error: UpstreamError) -> None:
@@ -138,10 +139,14 @@ class HttpConnection:
             return
         self._error = self._error or error
         self._link.is_deaf = True
-        if self._guard is not None:
-            self._guard.is_over = True
+        self._silence()
         if not self._is_closing:
             self._receiver.end(error)
+
+    def _silence(self) -> None:
+        """Nothing more is sent, not even a farewell: nobody would hear it."""
+        if self._guard is not None:
+            self._guard.is_over = True
 
 
 @asynccontextmanager
