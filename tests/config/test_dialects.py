@@ -300,9 +300,8 @@ def as_expected(entry: ServerEntry, folder: Path, cwd: Path) -> ServerEntry:
 def plain(entry: ServerEntry) -> ServerEntry:
     """An entry as the cases write it: no fingerprint, no secrets, and none of what every child gets."""
     connection = entry.remote and replace(entry.remote, headers=dict(entry.remote.headers))
-    env = {name: value for name, value in entry.env.items() if name != "XDG_CONFIG_HOME"}
-    problem = entry.problem if connection is None else ""
-    return replace(entry, remote=connection, env=env, problem=problem, fingerprint="", secrets=frozenset())
+    env = {name: value for name, value in entry.env.items() if name != "XDG_CONFIG_HOME" and connection is None}
+    return replace(entry, remote=connection, env=env, fingerprint="", secrets=frozenset())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)

@@ -42,8 +42,9 @@ class Reply:
 
     async def head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> None:
         lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in headers.items())]
-        lines.append("connection: close" if length is None else f"content-length: {length}")
-        await self.raw("\r\n".join([*lines, "", ""]).encode())
+        if length is not None:
+            lines.append(f"content-length: {length}")
+        await self.raw("\r\n".join([*lines, "connection: close", "", ""]).encode())
 
     async def whole(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
         await self.head(status, headers, len(body))
@@ -60,9 +61,6 @@ class Reply:
     def reset(self) -> None:
         """Breaks the connection off at once."""
         self._writer.transport.abort()
-
-    async def until_cut(self, reader: asyncio.StreamReader) -> None:
-        await reader.read()
 
 
 Answer: TypeAlias = Callable[[Request, Reply], Awaitable[None]]
@@ -196,11 +194,10 @@ async def http_stub(
         clients.add(task)
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while request := await _request(reader):
+                if request := await _request(reader):
                     stub.seen.append(request)
                     stub.news.set()
-                    if not await _answered(stub, request, reader, Reply(writer)):
-                        break
+                    await _answered(stub, request, reader, Reply(writer))
         finally:
             writer.close()
             clients.discard(task)
@@ -217,18 +214,17 @@ async def http_stub(
         await asyncio.gather(*clients, return_exceptions=True)
 
 
-async def _answered(stub: HttpStub, request: Request, reader: asyncio.StreamReader, reply: Reply) -> bool:
-    """Answers, or notes that the client has hung up meanwhile. True if the connection stays open."""
+async def _answered(stub: HttpStub, request: Request, reader: asyncio.StreamReader, reply: Reply) -> None:
+    """Answers, or notes that the client has hung up meanwhile."""
     answer = asyncio.ensure_future(stub.answer_of(request)(request, reply))
     hung_up = asyncio.ensure_future(reader.read(1))
     try:
         await asyncio.wait((answer, hung_up), return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
+        if answer.done():
+            answer.result()
+        else:
             stub.cut.append(request)
             stub.news.set()
-            return False
-        answer.result()
-        return False
     finally:
         for each in (answer, hung_up):
             each.cancel()
@@ -237,7 +233,7 @@ async def _answered(stub: HttpStub, request: Request, reader: asyncio.StreamRead
 
 async def _request(reader: asyncio.StreamReader) -> Request | None:
     start = await reader.readline()
-    if not start.strip():
+    if not start.strip() or not start.isascii():  # the end, or the greeting of TLS
         return None
     method, path, _ = start.decode().split()
     headers: dict[str, str] = {}

@@ -131,7 +131,7 @@ class HttpConnection:
             self._link.leave(fault)
         elif fault.then is Then.RENEW:
             self._error = self._error or fault.error
-            self._silence()
+            self._silence(fault)
             self._link.leave(fault, quiet_seconds=RENEWAL_SECONDS)
 
     def _end(self, error: UpstreamError) -> None:
@@ -139,14 +139,14 @@ class HttpConnection:
             return
         self._error = self._error or error
         self._link.is_deaf = True
-        self._silence()
+        self._silence(Fault(error, Then.END))
         if not self._is_closing:
             self._receiver.end(error)
 
-    def _silence(self) -> None:
+    def _silence(self, fault: Fault) -> None:
         """Nothing more is sent, not even a farewell: nobody would hear it."""
-        if self._guard is not None:
-            self._guard.is_over = True
+        if self._guard is not None and self._guard.over is None:
+            self._guard.over = fault
 
 
 @asynccontextmanager

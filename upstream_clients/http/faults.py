@@ -108,6 +108,10 @@ def wrong_content(content_type: str) -> Fault:
     return Fault(error)
 
 
+def unanswered() -> Fault:
+    return Fault(UpstreamProtocolFault("it took the request and gave no answer (HTTP 202)", ran=True))
+
+
 def compressed() -> Fault:
     """We ask for none: a small body that unpacks to a huge one would pass every limit."""
     return Fault(UpstreamProtocolFault("its answer is compressed, which was not asked for", ran=True))

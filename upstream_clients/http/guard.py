@@ -31,6 +31,7 @@ from upstream_clients.http.faults import (
     says_session_is_gone,
     session_ended,
     too_large,
+    unanswered,
     unauthorized,
     wait_asked_for,
     wrong_content,
@@ -67,15 +68,17 @@ class Guard(httpx2.AsyncBaseTransport):
         self._endpoint = endpoint
         self._credentials = credentials
         self._on_fault = on_fault
-        self.is_over = False  # nobody would hear of a session's end
+        self.over: Fault | None = None  # why nothing more is sent
 
     async def aclose(self) -> None:
         await self._network.aclose()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         sending = SENDING.get()
-        if self.is_over:
-            return httpx2.Response(405)
+        if self.over is not None:
+            if sending is not None and sending.request_id is not None:
+                self._on_fault(sending, Fault(self.over.error.told_again(ran=False), self.over.then))
+            return httpx2.Response(202)
         if sending is None:
             return await self._exchange(request, Sending({}, is_answered_here=False))
         if request.method == "POST" and sending.request_id is not None and sending.is_answered_here:
@@ -181,9 +184,8 @@ class Guard(httpx2.AsyncBaseTransport):
             may_follow = request.method == "GET" or response.status_code in (307, 308)
             if location is None or not may_follow or not self._endpoint.is_same_origin(str(location)):
                 raise redirected(location, again=False)
-            headers = {name: value for name, value in request.headers.items() if name != "host"}
             request = httpx2.Request(
-                request.method, location, headers=headers, stream=request.stream, extensions=request.extensions
+                request.method, location, headers=request.headers, stream=request.stream, extensions=request.extensions
             )
         raise redirected(request.url, again=True)
 
@@ -193,7 +195,7 @@ class Guard(httpx2.AsyncBaseTransport):
         kind = _kind(response)
         asks = sending.request_id is not None and sending.is_answered_here and response.request.method == "POST"
         if asks and response.status_code == 202:
-            raise wrong_content("nothing")
+            raise unanswered()
         if asks and kind not in (_EVENTS, _JSON):
             raise wrong_content(response.headers.get("content-type", ""))
         if kind == _EVENTS:
