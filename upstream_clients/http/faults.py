@@ -69,6 +69,9 @@ class _Meaning:
     ran: bool = False
 
 
+OF_ANOTHER_PROTOCOL: Final = frozenset((400, 404, 405, 406, 415, 501))
+"""What a server answers to a greeting that it does not understand: of the other transport, or of the other era."""
+
 _BUSY: Final = "Try again later."
 _STATUSES: Final[Mapping[int, _Meaning]] = {
     403: _Meaning("it refuses this with what it was given", "Look whether its token may do this."),
@@ -88,7 +91,8 @@ _STATUSES: Final[Mapping[int, _Meaning]] = {
 def refused_by(status: int) -> UpstreamError:
     """A status that no more is known of."""
     meaning = _STATUSES.get(status) or _Meaning("its answer is no MCP message", ADDRESS_HINT, ran=status < 400)
-    return UpstreamError(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
+    kind = UpstreamProtocolFault if status in OF_ANOTHER_PROTOCOL else UpstreamError
+    return kind(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
 
 
 def unauthorized(*, has_helper: bool, has_credentials: bool) -> Fault:

@@ -22,6 +22,7 @@ from upstream_clients.framing import JsonObject
 from upstream_clients.http.credentials import Credentials
 from upstream_clients.http.exchange import SENDING, Leash, LeashedStream, Sending
 from upstream_clients.http.faults import (
+    OF_ANOTHER_PROTOCOL,
     Fault,
     Then,
     broken,
@@ -219,7 +220,7 @@ class Guard(httpx2.AsyncBaseTransport):
             content = json.dumps({"jsonrpc": "2.0", "id": sending.request_id, "error": error}).encode()
             headers = {"content-type": _JSON}
             return httpx2.Response(status, headers=headers, content=content, request=response.request)
-        other = status in (400, 404, 405, 406, 415, 501) and (sending.is_handshake or not sending.message)
+        other = status in OF_ANOTHER_PROTOCOL and (sending.is_handshake or not sending.message)
         raise Fault(refused_by(status), Then.SWITCH if other else Then.GO_ON)
 
     async def _rpc_error(self, response: httpx2.Response) -> JsonObject | None:

@@ -55,9 +55,9 @@ async def _read(response: httpx2.Response, client: httpx2.AsyncClient, link: Lin
         if event.event == "message" and event.data:
             link.receive(await _parsed(event.data.encode()))
         elif event.event == "endpoint" and not is_sending:
-            place = urljoin(link.endpoint.url, event.data)
-            if not link.endpoint.is_same_origin(place):
-                raise Fault(redirected(_address(place), again=False).error, Then.END)
+            place = _address(link.endpoint.url, event.data)
+            if place is None or not link.endpoint.is_same_origin(str(place)):
+                raise Fault(redirected(place, again=False).error, Then.END)
             tasks.start_soon(_send, client, place, link)
             is_sending = True
 
@@ -68,19 +68,19 @@ async def _parsed(data: bytes) -> JsonObject:
     return await anyio.to_thread.run_sync(parse, data, abandon_on_cancel=True)
 
 
-async def _send(client: httpx2.AsyncClient, place: str, link: Link) -> None:
+async def _send(client: httpx2.AsyncClient, place: httpx2.URL, link: Link) -> None:
     async with anyio.create_task_group() as posts:
         while True:
             posts.start_soon(_post, client, place, await link.next(is_answered_here=False))
 
 
-async def _post(client: httpx2.AsyncClient, place: str, sending: Sending) -> None:
+async def _post(client: httpx2.AsyncClient, place: httpx2.URL, sending: Sending) -> None:
     SENDING.set(sending)
     await client.post(place, content=dump(sending.message), headers={"content-type": "application/json"})
 
 
-def _address(place: str) -> httpx2.URL | None:
+def _address(url: str, place: str) -> httpx2.URL | None:
     try:
-        return httpx2.URL(place)
-    except httpx2.InvalidURL:
+        return httpx2.URL(urljoin(url, place))
+    except (ValueError, httpx2.InvalidURL):
         return None
