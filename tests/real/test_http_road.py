@@ -1,0 +1,85 @@
+"""server-everything at an address: each of its tools is called over both transports, and answers as it does over a pipe."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.real.cases import CALLED, Case, steady
+from tests.real.conftest import PACKAGES, TOOLFOLD
+from tests.support.raw_client import JsonObject, RawClient, wait_for_upstreams
+from tests.support.upstreams import write_config
+
+pytestmark = pytest.mark.real
+
+ENTRY: Final = PACKAGES / "server-everything" / "dist" / "index.js"
+KINDS: Final = {"http": ("streamableHttp", "mcp"), "sse": ("sse", "sse")}
+CASES: Final = [case for case in CALLED if case.tool_id.startswith("mcp:everything:") and "get-env" not in case.tool_id]
+
+
+@contextmanager
+def listening(node: str, kind: str) -> Iterator[str]:
+    """The address of a running server."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    mode, path = KINDS[kind]
+    with subprocess.Popen(
+        [node, str(ENTRY), mode],
+        env={**os.environ, "PORT": str(port)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            _until_it_listens(port)
+            yield f"http://127.0.0.1:{port}/{path}"
+        finally:
+            process.kill()
+
+
+def _until_it_listens(port: int) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
+
+
+@pytest.fixture(scope="module")
+def remote(installed: None, node: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
+    """toolfold with the same server three times: over a pipe, and at an address of each transport."""
+    folder = tmp_path_factory.mktemp("addresses")
+    folders = {"TOOLFOLD_CACHE_DIR": str(folder / "cache"), "TOOLFOLD_STATE_DIR": str(folder / "state")}
+    with ExitStack() as stack:
+        servers: dict[str, JsonObject] = {kind: {"url": stack.enter_context(listening(node, kind))} for kind in KINDS}
+        servers["pipe"] = {"command": node, "args": [str(ENTRY)]}
+        config: Path = write_config(folder, servers)
+        command = [str(TOOLFOLD), "serve", "--config", str(config)]
+        client = stack.enter_context(RawClient(command, {**os.environ, **folders}))
+        client.greet()
+        wait_for_upstreams(client)
+        yield client
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.tool_id.split(':')[2]} {json.dumps(case.arguments)}")
+def test_a_tool_answers_at_an_address_as_over_a_pipe(remote: RawClient, kind: str, case: Case) -> None:
+    name = case.tool_id.split(":")[2]
+    at_address, over_pipe = (
+        json.dumps(remote.call("tool_call", {"id": f"mcp:{owner}:{name}", "args": case.arguments})).replace(
+            f"mcp:{owner}:", "mcp:everything:"
+        )
+        for owner in (kind, "pipe")
+    )
+    assert steady(case.tool_id, at_address) == steady(case.tool_id, over_pipe)
+    assert "upstream_" not in at_address
