@@ -11,6 +11,7 @@ Laws
 """
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -38,6 +39,9 @@ HEALTHY_SECONDS: Final = 30.0
 
 SLOT_SECONDS: Final = 5.0
 """A start works its processor for a few seconds; one still silent after this is waiting, and gives its slot to the next."""
+
+RENEWAL_SPACING_SECONDS: Final = 5.0
+"""A session that its server forgets sooner after another was renewed is a failure like any other."""
 
 OnListing: TypeAlias = Callable[[UpstreamListing], None]
 OnStatus: TypeAlias = Callable[[UpstreamStatus], None]
@@ -68,6 +72,7 @@ class Upstream:
         self._parted = anyio.Event()
         self._session: Session | None = None  # only while calls may go through it
         self._ready_at: float | None = None
+        self._renewed_at = -math.inf
         self._known_era = spec.known_era
         self.status = UpstreamStatus(spec.owner, State.IDLE if spec.lazy else State.WAITING, time.time())
 
@@ -114,7 +119,7 @@ class Upstream:
             while True:
                 await self._wanted.wait()
                 error = await self._try()
-                if isinstance(error, SessionEnded) and self._ready_at is not None:
+                if isinstance(error, SessionEnded) and self._may_renew():
                     self._await()
                     self._part()
                     continue
@@ -195,6 +200,14 @@ class Upstream:
         if self._session is None:
             raise self._down()
         return self._session
+
+    def _may_renew(self) -> bool:
+        """Whether another session is opened at once, after one that calls went through."""
+        now = time.monotonic()
+        if self._ready_at is None or now - self._renewed_at < RENEWAL_SPACING_SECONDS:
+            return False
+        self._renewed_at = now
+        return True
 
     async def _parting(self, session: Session) -> None:
         """Returns once this session is not the one that calls go through, within the time that a start may take."""

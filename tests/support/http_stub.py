@@ -127,8 +127,13 @@ def status(code: int, body: bytes = b"no", content_type: str = "text/plain", **h
 
 def refusal(code: int, rpc_code: int, message: str) -> Answer:
     """A JSON-RPC error under an HTTP status."""
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": rpc_code, "message": message}}
-    return status(code, json.dumps(body).encode(), "application/json")
+
+    async def answer(request: Request, reply: Reply) -> None:
+        request_id = None if code >= 400 else request.message["id"]
+        body = {"jsonrpc": "2.0", "id": request_id, "error": {"code": rpc_code, "message": message}}
+        await status(code, json.dumps(body).encode(), "application/json")(request, reply)
+
+    return answer
 
 
 def events(*parts: str | bytes | None) -> Answer:

@@ -58,6 +58,7 @@ async def test_the_session_and_the_version_are_told_with_every_message() -> None
         status(404),
         refusal(404, -32600, "Session terminated"),
         refusal(404, -32001, "Session not found"),
+        refusal(200, -32600, "Session terminated"),
         refusal(400, -32000, "Bad Request: No valid session ID provided"),
     ],
 )

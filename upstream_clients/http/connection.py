@@ -62,7 +62,7 @@ class HttpConnection:
         self._endpoint = endpoint
         self._receiver = receiver
         self._credentials = Credentials(endpoint)
-        self._link = Link(endpoint, receiver, self._credentials.hidden)
+        self._link = Link(endpoint, receiver, self._credentials.hidden, self._take_fault)
         self._guard: Guard | None = None
         self._scope = anyio.CancelScope(shield=True)
         self._over = anyio.Event()

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 import anyio
 
@@ -10,15 +11,25 @@ from upstream_clients.endpoint import Endpoint
 from upstream_clients.errors import UpstreamError
 from upstream_clients.framing import JsonObject
 from upstream_clients.http.exchange import Sending
-from upstream_clients.http.faults import Fault
+from upstream_clients.http.faults import Fault, says_session_is_gone, session_ended
+
+INVALID_REQUEST: Final = -32600
+"""What servers and the SDK's transport say of a request of a session that is gone."""
 
 
 class Link:
     """Both ends of the transport that is spoken now. Messages are sent in the order in which they were put."""
 
-    def __init__(self, endpoint: Endpoint, receiver: Receiver, hidden: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        receiver: Receiver,
+        hidden: Callable[[str], str],
+        on_fault: Callable[[Sending, Fault], None],
+    ) -> None:
         self.endpoint = endpoint
-        self.hidden = hidden
+        self._hidden = hidden
+        self._on_fault = on_fault
         self.fault: Fault | None = None
         self.is_deaf = False
         self._receiver = receiver
@@ -63,8 +74,17 @@ class Link:
 
     def receive(self, message: JsonObject) -> None:
         """A message of the server's. An answer to nothing is dropped: the SDK's transport makes one for each failure."""
-        if "method" not in message and self._settle(message.get("id")) is None:
-            return
+        if "method" not in message:
+            sending = self._settle(message.get("id"))
+            if sending is None:
+                return
+            error = message.get("error")
+            if isinstance(error, dict):
+                text = str(error.get("message"))
+                if error.get("code") == INVALID_REQUEST and says_session_is_gone(text):
+                    self._on_fault(sending, session_ended())
+                    return
+                message = {**message, "error": {**error, "message": self._hidden(text)}}
         if not self.is_deaf:
             self._receiver.receive(message)
 

@@ -6,7 +6,7 @@ Laws
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import anyio.to_thread
@@ -35,9 +35,8 @@ _VERSION: Final = re.compile(r"[0-9A-Za-z.-]{1,32}")
 class Envelopes:
     """Wraps and unwraps the messages of one connection. Remembers what later headers are made of."""
 
-    def __init__(self, message_bytes: int, hidden: Callable[[str], str]) -> None:
+    def __init__(self, message_bytes: int) -> None:
         self._message_bytes = message_bytes
-        self._hidden = hidden
         self._version = ""
         self._asked: dict[object, str] = {}  # what the open requests ask for, of those whose answers matter here
         self._schemas: dict[str, JsonObject] = {}
@@ -73,11 +72,7 @@ class Envelopes:
             instead = self._in_its_place(body.error.code, body.error.message)
             if instead is not None:
                 return body.id, instead
-        raw = body.model_dump(by_alias=True, mode="python", exclude_unset=True)
-        error_part = raw.get("error")
-        if isinstance(error_part, dict):
-            error_part["message"] = self._hidden(str(error_part.get("message")))
-        return raw
+        return body.model_dump(by_alias=True, mode="python", exclude_unset=True)
 
     def _headers(self, method: str, params: JsonObject) -> dict[str, str]:
         meta = params.get("_meta")

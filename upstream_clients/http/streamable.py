@@ -18,7 +18,7 @@ from upstream_clients.http.messages import Envelopes
 
 async def speak_streamable(client: httpx2.AsyncClient, link: Link) -> None:
     """Until the link is to be left. Ends the session if the server is there to hear of it."""
-    envelopes = Envelopes(link.endpoint.message_bytes, link.hidden)
+    envelopes = Envelopes(link.endpoint.message_bytes)
     async with (
         streamable_http_client(
             link.endpoint.url, http_client=client, max_sse_event_size=link.endpoint.message_bytes
