@@ -238,6 +238,19 @@ async def test_a_tool_is_listed_as_it_was_sent() -> None:
     assert witness.listings[0].tools == (odd,)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_list_of_two_megabytes_is_taken_without_blocking_the_loop(streamed: bool) -> None:
+    tools = [tool(f"tool-{number}", description="x" * 1000) for number in range(2000)]
+    body = json.dumps({"jsonrpc": "2.0", "id": 2, "result": {"tools": tools}})
+    answer = events(body) if streamed else result({"tools": tools})
+    async with (
+        http_stub({"tools/list": answer}) as stub,
+        fleet_of(endpoint_spec("a", stub.url, message_bytes=4 << 20)) as (_, witness),
+    ):
+        await witness.until_state("a", State.READY)
+    assert witness.listings[0].tools == tuple(tools)
+
+
 @pytest.mark.parametrize("what", ["DELETE", "tools/call", "initialize", "notifications/initialized"])
 async def test_ending_does_not_wait_for_a_server_that_is_silent(what: str) -> None:
     async with http_stub({what: silence}) as stub:
