@@ -1,4 +1,4 @@
-"""The SDK's server: the only file outside the demo that imports `mcp`. It speaks the protocol; the face gives the answers.
+"""The SDK's server, the only file of this room but the demo's that imports `mcp`. It speaks the protocol, the face answers.
 
 Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
 untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module takes over a second of
@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import anyio
+import mcp  # noqa: F401  (whole and first: another thread may import it too, and would else see half of it)
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged

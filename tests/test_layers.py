@@ -25,6 +25,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "mcp": (
             "server/sdk.py",
             "server/demo/",
+            "upstream_clients/http/__init__.py",
             "upstream_clients/http/messages.py",
             "upstream_clients/http/streamable.py",
         ),

@@ -6,6 +6,8 @@ The only part of this room that imports the SDK and httpx2. It takes over a seco
 
 import logging
 
+import mcp  # noqa: F401  (whole and first, as in server.sdk: two threads that begin at different parts would wait in a circle)
+
 from upstream_clients.http.connection import open_http
 
 # The SDK's transport logs the content of messages that it can't read, httpx2 the address of each request.
