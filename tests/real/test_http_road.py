@@ -21,7 +21,11 @@ pytestmark = pytest.mark.real
 
 ENTRY: Final = PACKAGES / "server-everything" / "dist" / "index.js"
 KINDS: Final = {"http": ("streamableHttp", "mcp"), "sse": ("sse", "sse")}
-CASES: Final = [case for case in CALLED if case.tool_id.startswith("mcp:everything:") and "get-env" not in case.tool_id]
+OF_A_SESSION: Final = ("get-env", "toggle-simulated-logging", "toggle-subscriber-updates")
+"""What these answer is each process's or each session's own."""
+
+EVERYTHING: Final = [case for case in CALLED if case.tool_id.startswith("mcp:everything:")]
+CASES: Final = [case for case in EVERYTHING if not case.tool_id.endswith(OF_A_SESSION)]
 
 
 @contextmanager
@@ -83,3 +87,10 @@ def test_a_tool_answers_at_an_address_as_over_a_pipe(remote: RawClient, kind: st
     )
     assert steady(case.tool_id, at_address) == steady(case.tool_id, over_pipe)
     assert "upstream_" not in at_address
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", OF_A_SESSION)
+def test_what_belongs_to_a_session_is_answered_too(remote: RawClient, kind: str, name: str) -> None:
+    answer = remote.call("tool_call", {"id": f"mcp:{kind}:{name}", "args": {}})
+    assert answer.get("isError") is not True
