@@ -22,12 +22,13 @@ from mcp.shared.inbound import (
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
+from upstream_clients.era import VERSION_KEY
 from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamProtocolFault
 from upstream_clients.framing import JsonObject, NotAMessage, check
 from upstream_clients.http.faults import too_large
 
-VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 LISTED_SCHEMAS: Final = 10_000
+"""As many as a listing may have (`era`)."""
 
 _VERSION: Final = re.compile(r"[0-9A-Za-z.-]{1,32}")
 
