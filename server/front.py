@@ -2,7 +2,7 @@
 
 A host waits for `initialize` and `tools/list` (or `server/discover`) before anything else, and importing the SDK costs over
 a second of processor time. So the front answers these itself, from configuration and cache, and hands everything else to
-the SDK's server behind two memory streams.
+the SDK's server, which reads from and writes to it as if it were a pair of streams.
 
 Laws
 1. Nothing but JSON-RPC is written to standard output: the descriptors 0 and 1 are moved away before anything can print.
