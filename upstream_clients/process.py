@@ -145,6 +145,8 @@ class ChildProcess:
     def _lose(self, error: UpstreamError) -> None:
         on_lost, self._on_lost = self._on_lost, None
         if on_lost is not None:
+            assert self._output is not None
+            self._output.stop()
             on_lost(error)
 
     def _keep_stderr(self, chunk: bytes) -> None:
@@ -192,8 +194,7 @@ async def running_child(
         return process
 
     try:
-        with anyio.CancelScope(shield=True):  # a start abandoned half-way would leave a process that nobody ends
-            process = await anyio.to_thread.run_sync(start)
+        process = await anyio.to_thread.run_sync(start)  # waits for the thread even when it is cancelled
     except OSError as error:
         raise _not_started(launch, error) from None
     child = ChildProcess(process, platform, watchdog, on_lost)
@@ -202,7 +203,7 @@ async def running_child(
             await child.attach(launch.line_bytes, on_message)
         yield child
     except UpstreamError as error:
-        error.last_words = child.stderr_tail()[-LAST_WORDS_CHARACTERS:]
+        error.last_words = _last_lines(child.stderr_tail())
         raise
     finally:
         with anyio.CancelScope(shield=True):  # bounded by CLOSE_SECONDS
@@ -215,6 +216,13 @@ class _ErrorReader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._on_bytes(data)
+
+
+def _last_lines(text: str) -> str:
+    """The end of the text, from the start of a line on: half a line may be half a secret, which nobody would recognise."""
+    if len(text) <= LAST_WORDS_CHARACTERS:
+        return text
+    return text[-LAST_WORDS_CHARACTERS:].partition("\n")[2]
 
 
 def _in_words(code: int) -> str:

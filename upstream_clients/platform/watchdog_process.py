@@ -10,10 +10,17 @@ whole sessions.
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 
 SWEEPS = 20
 """A process may start another while it is being looked for; each sweep ends all that the one before could not see."""
+
+PAUSE_SECONDS = 0.01
+"""Between sweeps: a process that is just becoming another program shows no environment, for less than this as a rule."""
+
+MEMORY, ARGUMENTS = 20, 45
+"""Places of the fields 23 and 48 of /proc/PID/stat, counted from the state, which is the third."""
 
 
 def main() -> None:
@@ -31,14 +38,22 @@ def main() -> None:
     for _ in range(SWEEPS):
         if not _sweep(os.fsencode(sys.argv[1])):
             break
+        time.sleep(PAUSE_SECONDS)
 
 
 def _sweep(mark: bytes) -> bool:
-    """Kills the marked processes. False if there was none."""
-    found = [pid for pid in _pids() if _is_marked(pid, mark)]
-    for pid in found:
-        _kill(os.kill, pid)
-    return bool(found)
+    """Kills the marked processes. False if there was none, nor one that could not be judged yet."""
+    worth_another = False
+    for pid in _pids():
+        try:
+            environment = _read(pid, "environ")
+            is_left = mark in environment.split(b"\0") and not _is_watchdog(pid)
+            worth_another |= is_left or (not environment and _is_between_programs(pid))
+        except OSError:
+            continue  # another user's, or gone
+        if is_left:
+            _kill(os.kill, pid)
+    return worth_another
 
 
 def _pids() -> list[int]:
@@ -48,18 +63,20 @@ def _pids() -> list[int]:
         return []
 
 
-def _is_marked(pid: int, mark: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as environment:
-            return mark in environment.read().split(b"\0") and not _is_watchdog(pid)
-    except OSError:  # another user's, or gone
-        return False
-
-
 def _is_watchdog(pid: int) -> bool:
     """An upstream that is a gateway itself has one, which must live to end what that gateway leaves."""
-    with open(f"/proc/{pid}/cmdline", "rb") as command:
-        return os.path.basename(__file__).encode() in command.read()
+    return os.path.basename(__file__).encode() in _read(pid, "cmdline")
+
+
+def _is_between_programs(pid: int) -> bool:
+    """True in the middle of an `exec`: the process has memory, and in it no arguments yet."""
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return fields[MEMORY] != b"0" and fields[ARGUMENTS] == b"0"
+
+
+def _read(pid: int, what: str) -> bytes:
+    with open(f"/proc/{pid}/{what}", "rb") as file:
+        return file.read()
 
 
 def _kill(send: Callable[[int, int], None], number: int) -> None:
