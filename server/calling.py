@@ -116,10 +116,11 @@ class CallPath:
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)
         work = check.from_call if call.form == "envelope" else check.from_direct
+        own_names = (tool.id, tool.name)
         try:
             if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
-                return work(call.arguments)
-            return await anyio.to_thread.run_sync(work, call.arguments)
+                return work(call.arguments, own_names)
+            return await anyio.to_thread.run_sync(work, call.arguments, own_names)
         except InvalidArguments as invalid:
             expected = signature(tool.input_schema)
             hint = explain(invalid.problems, expected, by_its_own_name=call.form == "direct")

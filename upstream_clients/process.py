@@ -36,6 +36,7 @@ LAST_WORDS_CHARACTERS: Final = 4000
 WRITE_BACKLOG_BYTES: Final = 16 * 1024 * 1024
 """What may wait for a server that does not read. Four of the longest lines that a host may send us."""
 
+INPUT_CLOSED: Final = "its standard input is closed"
 NOT_READING: Final = "it has stopped reading its standard input"
 
 DRAIN_SECONDS: Final = 0.25
@@ -100,7 +101,7 @@ class ChildProcess:
     def write(self, line: bytes) -> None:
         """Queues one line. Raises UpstreamGone when the pipe is closed or the child has stopped reading."""
         if self._stdin is None or self._stdin.is_closing():
-            raise UpstreamGone("its standard input is closed")
+            raise UpstreamGone(INPUT_CLOSED)
         if self._stdin.get_write_buffer_size() > WRITE_BACKLOG_BYTES:
             self._lose(UpstreamGone(NOT_READING))
             raise UpstreamGone(NOT_READING)
@@ -136,6 +137,13 @@ class ChildProcess:
             reader.close()
         if self._stdin is not None and self._stdin.get_write_buffer_size():
             self._stdin.abort()  # it never read what was still waiting
+
+    async def ending(self) -> str:
+        """How it ended, in words; empty if it goes on."""
+        if not await self._exits_within(EXIT_CODE_SECONDS):
+            return ""
+        assert self.return_code is not None
+        return f"it ended with {_in_words(self.return_code)}"
 
     async def _exits_within(self, seconds: float) -> bool:
         with anyio.move_on_after(seconds):
@@ -203,6 +211,8 @@ async def running_child(
             await child.attach(launch.line_bytes, on_message)
         yield child
     except UpstreamError as error:
+        if error.message == INPUT_CLOSED and (ending := await child.ending()):
+            error.message = ending  # the better reason: it follows in a moment
         error.last_words = _last_lines(child.stderr_tail())
         raise
     finally:

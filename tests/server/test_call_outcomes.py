@@ -71,7 +71,7 @@ async def test_a_meta_that_is_no_object_gives_way_to_ours(opened: Opened) -> Non
 async def test_an_upstreams_own_refusal_is_passed_on_in_words(opened: Opened) -> None:
     assert error_of(await opened.call("mcp:garden:refuses")) == {
         "code": "upstream_refused",
-        "message": "garden refused the call: not today (JSON-RPC error -32001; data: {\"x\": 1}).",
+        "message": 'garden refused the call: not today (JSON-RPC error -32001; data: {"x": 1}).',
         "hint": "",
     }
 

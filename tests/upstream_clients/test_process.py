@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 
 from tests.support.fleets import LONG_SECONDS
-from tests.support.processes import all_gone, all_there, descriptors
+from tests.support.processes import GONE_SECONDS, all_gone, all_there, descriptors
 from tests.support.upstreams import Options, Script, command, spec
 from tests.support.waiting import until
 from upstream_clients import JsonObject, Launch, UpstreamError, UpstreamGone, UpstreamProtocolFault, dump
@@ -337,6 +337,20 @@ async def test_the_watchdog_also_finds_what_it_was_never_told_of(marker: str) ->
         assert len(await anyio.to_thread.run_sync(all_there, marker, 2)) == 2
     assert await anyio.to_thread.run_sync(all_gone, marker) == {}
     process.communicate()
+
+
+@pytest.mark.parametrize("rounds", [10, pytest.param(300, marks=pytest.mark.soak)])
+async def test_the_watchdog_finds_a_process_that_is_just_becoming_another_program(rounds: int, tmp_path: Path) -> None:
+    """Such a process shows no environment for a moment; one that becomes another all the time is often met in it."""
+    script = tmp_path / "becoming"
+    script.write_text('[ "$1" = 0 ] && exec sleep 3600; exec /bin/sh "$0" $(($1 - 1))')
+    platform = current_platform()
+    for _ in range(rounds):
+        with Watchdog(platform):
+            process = platform.start(["/bin/sh", str(script), "1500"], {"PATH": "/bin:/usr/bin"}, None)
+            await anyio.to_thread.run_sync(all_there, str(script), 1)
+        process.communicate(timeout=GONE_SECONDS)
+        assert process.returncode == -signal.SIGKILL
 
 
 async def test_the_watchdog_leaves_alone_what_others_have_started(marker: str) -> None:

@@ -17,10 +17,10 @@ SWEEPS = 20
 """A process may start another while it is being looked for; each sweep ends all that the one before could not see."""
 
 PAUSE_SECONDS = 0.01
-"""Between sweeps: a process that is just becoming another program shows no environment, for less than this as a rule."""
+"""Between sweeps."""
 
-MEMORY, ARGUMENTS = 20, 45
-"""Places of the fields 23 and 48 of /proc/PID/stat, counted from the state, which is the third."""
+LOOKS = 5
+"""A process that is just becoming another program shows no environment; one that shows none for so long has none."""
 
 
 def main() -> None:
@@ -35,24 +35,28 @@ def main() -> None:
             groups.discard(group)
     for group in groups:
         _kill(os.killpg, group)
+    looks: dict[int, int] = {}
     for _ in range(SWEEPS):
-        if not _sweep(os.fsencode(sys.argv[1])):
+        if not _sweep(os.fsencode(sys.argv[1]), looks):
             break
         time.sleep(PAUSE_SECONDS)
 
 
-def _sweep(mark: bytes) -> bool:
+def _sweep(mark: bytes, looks: dict[int, int]) -> bool:
     """Kills the marked processes. False if there was none, nor one that could not be judged yet."""
     worth_another = False
     for pid in _pids():
         try:
             environment = _read(pid, "environ")
             is_left = mark in environment.split(b"\0") and not _is_watchdog(pid)
-            worth_another |= is_left or (not environment and _is_between_programs(pid))
+            is_unclear = not environment and looks.get(pid, 0) < LOOKS and _has_memory(pid)
         except OSError:
             continue  # another user's, or gone
         if is_left:
             _kill(os.kill, pid)
+        elif is_unclear:
+            looks[pid] = looks.get(pid, 0) + 1
+        worth_another |= is_left or is_unclear
     return worth_another
 
 
@@ -68,10 +72,9 @@ def _is_watchdog(pid: int) -> bool:
     return os.path.basename(__file__).encode() in _read(pid, "cmdline")
 
 
-def _is_between_programs(pid: int) -> bool:
-    """True in the middle of an `exec`: the process has memory, and in it no arguments yet."""
-    fields = _read(pid, "stat").rpartition(b")")[2].split()
-    return fields[MEMORY] != b"0" and fields[ARGUMENTS] == b"0"
+def _has_memory(pid: int) -> bool:
+    """False of zombies, and of the kernel's own."""
+    return _read(pid, "statm").split()[0] != b"0"
 
 
 def _read(pid: int, what: str) -> bytes:
