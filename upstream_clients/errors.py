@@ -1,5 +1,7 @@
 """What can go wrong with an upstream, in one family. Each error has a stable code and a hint for whoever must act."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -75,3 +77,18 @@ def first_error(group: BaseExceptionGroup[UpstreamError]) -> UpstreamError:
     """The failure that ended a task group, out of the group that carries it."""
     first = group.exceptions[0]
     return first_error(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+@contextmanager
+def first_error_alone() -> Iterator[None]:
+    """Lets the failure that ends a task group out as itself and not as a group.
+
+    It is raised after the `except*`: CPython before 3.11.4 wraps whatever is raised inside one.
+    """
+    failure: UpstreamError | None = None
+    try:
+        yield
+    except* UpstreamError as group:
+        failure = first_error(group)
+    if failure is not None:
+        raise failure

@@ -18,7 +18,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from upstream_clients.era import Era, Greeter, Greeting, Protocol, list_tools
-from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamRefused, UpstreamTimeout, first_error
+from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamRefused, UpstreamTimeout, first_error_alone
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import METHOD_NOT_FOUND, Patience, Peer, Progress
 from upstream_clients.starting import Loss
@@ -88,12 +88,11 @@ class Session:
         """
         self._transmit = send
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._loss.wait)
-                greeting = await self._open(tasks, wanted)
-                await self._keep_listing(greeting, wanted.seconds)
-        except* UpstreamError as group:
-            raise first_error(group) from None
+            with first_error_alone():
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._loss.wait)
+                    greeting = await self._open(tasks, wanted)
+                    await self._keep_listing(greeting, wanted.seconds)
         finally:
             self.end(UpstreamGone("its connection was closed"))
         raise AssertionError("a session ends with an error or a cancellation")

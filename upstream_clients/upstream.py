@@ -22,7 +22,7 @@ import anyio
 
 from upstream_clients.connection import Children, opening
 from upstream_clients.era import Greeter, Greeting
-from upstream_clients.errors import SessionEnded, UpstreamDown, UpstreamError, first_error
+from upstream_clients.errors import SessionEnded, UpstreamDown, UpstreamError, first_error_alone
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.process import Launch
@@ -161,13 +161,12 @@ class Upstream:
                 await slot.take(self._urgent)
             self._urgent = anyio.Event()
             self._move(replace(self.status, state=State.STARTING, starts=self.status.starts + 1))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(slot.give_back_after, SLOT_SECONDS)
-                async with await opening(spec.target, around.children, session) as connection:
-                    self._move(replace(self.status, pid=connection.pid))
-                    await session.serve(connection.send, Wanted(spec.protocol, self._known_era, spec.start_seconds))
-        except* UpstreamError as group:
-            raise first_error(group) from None
+            with first_error_alone():
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(slot.give_back_after, SLOT_SECONDS)
+                    async with await opening(spec.target, around.children, session) as connection:
+                        self._move(replace(self.status, pid=connection.pid))
+                        await session.serve(connection.send, Wanted(spec.protocol, self._known_era, spec.start_seconds))
         finally:
             slot.give_back()
             self._session = None
