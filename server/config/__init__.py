@@ -6,6 +6,7 @@ from server.config.loading import load
 from server.config.places import Directories, directories, find_config, read_environment
 from server.config.settings import (
     GatewaySettings,
+    HttpSettings,
     LimitSettings,
     LogSettings,
     PolicySettings,
@@ -22,6 +23,7 @@ __all__ = [
     "Directories",
     "Finding",
     "GatewaySettings",
+    "HttpSettings",
     "Input",
     "LimitSettings",
     "LogSettings",
