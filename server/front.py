@@ -35,6 +35,7 @@ REPLAYED_ID: Final = "toolfold-front-initialize"
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 DRAINING: Final = -32000
+DRAINING_WORDS: Final = "draining: the gateway is shutting down; the call was given up"
 
 WAITING_HIGH: Final = 256
 """Messages that may wait for the SDK before the front stops reading its input. Hosts send a few at a time."""
@@ -149,7 +150,7 @@ class Front:
     def drain(self) -> None:
         """Answers whatever is still open, because the process ends."""
         for message in [*self._open.values(), *(message for message, _era in self._deferred)]:
-            self.refuse(message.get("id"), DRAINING, "draining: the gateway is shutting down; the call was given up")
+            self.refuse(message.get("id"), DRAINING, DRAINING_WORDS)
         self._open.clear()
         self._deferred.clear()
 

@@ -24,6 +24,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "whoosh": ("index/search.py",),
         "mcp": ("server/sdk.py", "server/demo/"),
         "mcp_types": ("server/sdk.py", "server/demo/"),
+        "uvicorn": ("server/http/web.py",),
         "jsonschema": ("server/arguments/",),
         "referencing": ("server/arguments/",),
         "typer": ("server/cli/", "server/demo/"),
