@@ -87,6 +87,10 @@ class Front:
     def __repr__(self) -> str:
         return f"<Front {len(self._waiting)} waiting, {len(self._open)} open>"
 
+    def adopt(self, identity: Identity) -> None:
+        """What a host that comes later is told."""
+        self._identity = identity
+
     def connect(self, pipe: Pipe) -> None:
         self._pipe = pipe
 

@@ -4,11 +4,12 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 import anyio
 
+from server.config import Settings
 from server.redaction import RedactingFormatter, Redactor
 
 logger = logging.getLogger(__name__)
@@ -17,13 +18,26 @@ TALKATIVE: Final = ("mcp", "uvicorn")
 """Libraries that tell of every session and connection; their warnings are enough."""
 
 
-def run_to_the_end(work: Callable[[], Awaitable[None]], level: str, redact: Redactor) -> None:
+class Log:
+    """Standard error, and what never appears on it."""
+
+    def __init__(self, settings: Settings, secrets: Iterable[str] = ()) -> None:
+        self._redact = Redactor(secrets)
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(RedactingFormatter(self._redact))
+        logging.basicConfig(handlers=[handler], force=True)
+        for name in TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self.adopt(settings)
+
+    def adopt(self, settings: Settings) -> None:
+        """From now on these secrets are taken out, too, and messages of this level are written."""
+        self._redact.learn(secret for server in settings.servers for secret in server.secrets)
+        logging.getLogger().setLevel(settings.gateway.log.level.upper())
+
+
+def run_to_the_end(work: Callable[[], Awaitable[None]]) -> None:
     """Runs the work, then ends the process."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(RedactingFormatter(redact))
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in TALKATIVE:
-        logging.getLogger(name).setLevel(logging.WARNING)
     anyio.run(work)
     logging.shutdown()
     sys.stderr.flush()

@@ -10,6 +10,7 @@ from server.app import Hooks, Running
 from server.config import Settings
 from server.front import Identity
 from server.policy import Policy
+from server.reloading import Refused
 from server.status import describe_state
 from server.surface import build_surface, instructions
 from server.version import __version__
@@ -29,10 +30,26 @@ class Published:
         self._running: Running | None = None
         self._relisted = anyio.Event()
         self._told = self.listing()
-        self.identity = Identity(
-            {"name": "toolfold", "title": "toolfold", "version": __version__}, instructions(settings.servers)
-        )
+        self._refused: Refused | None = None
         self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change())
+
+    @property
+    def identity(self) -> Identity:
+        """What this server says of itself."""
+        about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
+        return Identity(about, instructions(self._settings.servers))
+
+    async def adopt(self, settings: Settings) -> None:
+        """Puts other settings into force."""
+        assert self._running is not None
+        await self._running.adopt(settings)
+        self._settings = settings
+        self._catalogue_changed()
+
+    def report(self, refused: Refused | None) -> None:
+        """Whether the files say something else than what is in force."""
+        self._refused = refused
+        self._on_change()
 
     def start(self, running: Running) -> None:
         """There is a gateway, and what is stored of its upstreams has been read."""
@@ -50,10 +67,12 @@ class Published:
 
     def state(self) -> JsonObject:
         """For the state file."""
+        refused = self._refused
         return {
             "started": self._started,
             "version": __version__,
             "config": [str(path) for path in self._settings.sources],
+            **({"refused": {"since": refused.since, "why": refused.why}} if refused else {}),
             **(describe_state(self._running) if self._running else {}),
         }
 

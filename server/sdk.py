@@ -78,6 +78,10 @@ class SdkServer:
         )
         self._server.middleware = [self._answer]
 
+    def adopt(self, identity: Identity) -> None:
+        """What a host that comes later is told."""
+        self._server.instructions = identity.instructions
+
     async def run_behind(self, front: Front) -> None:
         """Serves what the front hands on, until cancelled."""
         await self._server.run(_FromHost(front), _ToHost(front), self._server.create_initialization_options())

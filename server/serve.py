@@ -4,6 +4,7 @@ The order of things matters here: the front answers first, then the cache is rea
 SDK is imported. At the end everything is over within 1.5 seconds, because hosts kill after two.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +16,9 @@ from server.config import Directories, Settings
 from server.face import Face
 from server.front import Front
 from server.host_pipe import HostPipe
-from server.process import on_signals, run_to_the_end
+from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
-from server.redaction import Redactor
+from server.reloading import Following, follow
 from server.state_file import StateFile
 from upstream_clients import JsonObject
 
@@ -31,14 +32,19 @@ EAGER_SDK_SECONDS: Final = 3.0
 """The SDK is imported when it is needed, after the first list, or at the latest now: a quiet moment is the best one."""
 
 
-def serve(settings: Settings, directories: Directories) -> None:
-    """Runs until the host is gone, then ends the process."""
-    redact = Redactor(secret for one in settings.servers for secret in one.secrets)
-    run_to_the_end(partial(_serve, settings, directories), settings.gateway.log.level, redact)
+def serve(settings: Settings, directories: Directories, reread: Callable[[], Settings]) -> None:
+    """Runs until the host is gone, then ends the process. `reread` reads the same files again, and raises ConfigError."""
+    session = partial(_Session, settings, directories, Log(settings))
+    run_to_the_end(partial(_serve, settings, directories, reread, session))
 
 
-async def _serve(settings: Settings, directories: Directories) -> None:
-    session = _Session(settings, directories)
+async def _serve(
+    settings: Settings,
+    directories: Directories,
+    reread: Callable[[], Settings],
+    new_session: "Callable[[], _Session]",
+) -> None:
+    session = new_session()
     front, pipe = session.front, HostPipe()
     async with anyio.create_task_group() as tasks:
 
@@ -55,6 +61,7 @@ async def _serve(settings: Settings, directories: Directories) -> None:
                 front.listing_known()
                 tasks.start_soon(session.state_file.run)
                 tasks.start_soon(session.published.watch, session.tell)
+                tasks.start_soon(follow, settings, Following(reread, session.adopt, session.published.report))
                 await session.serve_with_sdk(Face(running.gateway))
         finally:
             front.drain()
@@ -65,7 +72,8 @@ async def _serve(settings: Settings, directories: Directories) -> None:
 class _Session:
     """One host's session: its front, and the SDK's server once that is there."""
 
-    def __init__(self, settings: Settings, directories: Directories) -> None:
+    def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
+        self._log = log
         self.state_file = StateFile(directories.state, self._state)
         self.published = Published(settings, self.state_file.touch)
         self.front = Front(self.published.identity, self.published.listing)
@@ -78,6 +86,14 @@ class _Session:
         server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
         self._sdk = server(face, self.published.identity)
         await self._sdk.run_behind(self.front)
+
+    async def adopt(self, settings: Settings) -> None:
+        """The configuration has changed."""
+        self._log.adopt(settings)
+        await self.published.adopt(settings)
+        self.front.adopt(self.published.identity)
+        if self._sdk is not None:
+            self._sdk.adopt(self.published.identity)
 
     async def tell(self) -> None:
         """The published list is another one."""

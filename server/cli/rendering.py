@@ -153,6 +153,8 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line(", ".join(words(document, "config")), "dim")
         if address := text(document, "address"):
             output.line(f"at {address}", "dim")
+        if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
+            output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         output.line()

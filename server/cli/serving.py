@@ -30,7 +30,7 @@ def run(arguments: Sequence[str]) -> None:
             if finding.severity != "note":
                 print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
         if options.http is None:
-            serve(found.settings, found.directories)
+            serve(found.settings, found.directories, found.reread)
         else:
             from server.cli.serving_http import Wishes, run_http  # nothing of it is needed behind standard input
 

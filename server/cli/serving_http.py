@@ -53,11 +53,10 @@ def run_http(found: Configured, wishes: Wishes) -> None:
     except OSError as error:
         reason = error.strerror or "it is not an address of this machine"
         raise _failure("not_listening", f"Cannot listen on {address}: {reason}.", "Choose another port.") from None
-    serve_http(
-        found.settings,
-        found.directories,
-        Door(listener, address_of(listener), tokens, wishes.allow_hosts, frozenset(given.values())),
-    )
+    is_needed = wishes.token or not address.is_loopback
+    secrets = frozenset(given.values())
+    door = Door(listener, address_of(listener), tokens, wishes.allow_hosts, secrets, is_needed)
+    serve_http(found.settings, found.directories, found.reread, door)
 
 
 def _check_open(address: Address, wishes: Wishes) -> None:

@@ -16,6 +16,7 @@ from server.config.settings import (
     StartupSettings,
     ToolSearchSettings,
 )
+from server.config.stamps import Stamp, stamps
 
 __all__ = [
     "Ask",
@@ -31,11 +32,13 @@ __all__ = [
     "Remote",
     "ServerEntry",
     "Settings",
+    "Stamp",
     "StartupSettings",
     "ToolSearchSettings",
     "directories",
     "find_config",
     "load",
     "read_environment",
+    "stamps",
     "store_input",
 ]

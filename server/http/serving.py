@@ -6,7 +6,7 @@ The first signal drains: nothing new is taken, and the calls under way have DRAI
 import logging
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -15,14 +15,14 @@ import anyio
 import anyio.to_thread
 
 from server.app import Running, open_gateway
-from server.config import Directories, Settings
+from server.config import ConfigError, Directories, Settings
 from server.face import Face
 from server.http.address import Address
 from server.http.gate import MCP_PATH, Gate, Rules
 from server.http.tokens import Tokens
-from server.process import on_signals, run_to_the_end
+from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
-from server.redaction import Redactor
+from server.reloading import Following, follow
 from server.state_file import StateFile
 from upstream_clients import JsonObject
 
@@ -48,23 +48,33 @@ class Door:
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     hosts: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    needs_token: bool = False
 
     def rules(self, settings: Settings) -> Rules:
+        """Raises ConfigError, for a door that must not stand open and would."""
         own = () if self.address.is_everywhere else (self.address.host,)
         tokens = Tokens({**settings.gateway.http.tokens, **self.tokens})
+        if self.needs_token and not tokens:
+            fix = "Name one in gateway.http.tokens, or start without --token on 127.0.0.1."
+            raise ConfigError("no_token", "No token is left, and the door must not stand open.", fix)
         return Rules.build(own, (*settings.gateway.http.allow_hosts, *self.hosts), tokens)
 
 
-def serve_http(settings: Settings, directories: Directories, door: Door) -> None:
-    """Runs until it is told to end, then ends the process."""
-    redact = Redactor({*door.secrets, *(secret for one in settings.servers for secret in one.secrets)})
-    run_to_the_end(partial(_serve, settings, directories, door), settings.gateway.log.level, redact)
+def serve_http(settings: Settings, directories: Directories, reread: Callable[[], Settings], door: Door) -> None:
+    """Runs until it is told to end, then ends the process. `reread` reads the same files again, and raises ConfigError."""
+    service = partial(_Service, settings, directories, door, Log(settings, door.secrets))
+    run_to_the_end(partial(_serve, settings, directories, reread, service))
 
 
-async def _serve(settings: Settings, directories: Directories, door: Door) -> None:
-    service = _Service(settings, directories, door)
+async def _serve(
+    settings: Settings,
+    directories: Directories,
+    reread: Callable[[], Settings],
+    new_service: "Callable[[], _Service]",
+) -> None:
+    service = new_service()
     async with anyio.create_task_group() as tasks:
-        web = (await anyio.to_thread.run_sync(_import_web_server))(service.gate, door.listener)
+        web = (await anyio.to_thread.run_sync(_import_web_server))(service.gate, service.listener)
         drain = anyio.Event()
 
         def end() -> None:
@@ -82,7 +92,8 @@ async def _serve(settings: Settings, directories: Directories, door: Door) -> No
             sdk = sdk_server(Face(running.gateway), service.published.identity)
             tasks.start_soon(service.published.watch, sdk.tell_all_hosts)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
-                service.open(running)
+                service.open(running, sdk)
+                tasks.start_soon(follow, settings, Following(reread, service.adopt, service.published.report))
                 service.gate.open(behind)
                 await drain.wait()
                 await _drain(service.gate, web, sdk)
@@ -104,16 +115,28 @@ async def _drain(gate: Gate, web: "WebServer", sdk: "SdkServer") -> None:
 class _Service:
     """What lasts from before there is a gateway until after it."""
 
-    def __init__(self, settings: Settings, directories: Directories, door: Door) -> None:
+    def __init__(self, settings: Settings, directories: Directories, door: Door, log: Log) -> None:
         self._door = door
+        self._log = log
         self._running: Running | None = None
+        self._sdk: SdkServer | None = None
+        self.listener = door.listener
         self.state_file = StateFile(directories.state, self._state)
         self.published = Published(settings, self.state_file.touch)
         self.gate = Gate(door.rules(settings), self._readiness)
 
-    def open(self, running: Running) -> None:
-        self._running = running
+    def open(self, running: Running, sdk: "SdkServer") -> None:
+        self._running, self._sdk = running, sdk
         logger.info("serving MCP at http://%s%s", self._door.address, MCP_PATH)
+
+    async def adopt(self, settings: Settings) -> None:
+        """The configuration has changed. Raises ConfigError, and then nothing has."""
+        rules = self._door.rules(settings)
+        self._log.adopt(settings)
+        await self.published.adopt(settings)
+        self.gate.rules = rules
+        if self._sdk is not None:
+            self._sdk.adopt(self.published.identity)
 
     def _readiness(self) -> JsonObject | None:
         if self._running is None:
