@@ -66,8 +66,8 @@ async def _take(current: Settings, following: Following) -> Settings:
     """The settings in force afterwards."""
     try:
         settings = await anyio.to_thread.run_sync(following.reread, abandon_on_cancel=True)
-        _check(settings.findings)
         if (settings.servers, settings.gateway) != (current.servers, current.gateway):
+            _check(settings.findings)
             await following.adopt(settings)
             logger.info("the configuration was changed and is in force")
     except ConfigError as error:
