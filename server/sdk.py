@@ -99,6 +99,7 @@ class SdkServer:
                 scope = {**scope, "user": AuthenticatedUser(token)}
             await manager.handle_request(scope, receive, send)
 
+        self._server.middleware = [self._keep_track, self._answer]
         async with manager.run():
             yield handle
 
@@ -118,10 +119,22 @@ class SdkServer:
         for scope in list(self._calls):
             scope.cancel()
 
-    async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
-        """The middleware: raw answers for the two methods that carry upstream data."""
+    async def _keep_track(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
+        """The middleware before that, over HTTP: which hosts there are, and which calls could be given up."""
         if ctx.protocol_version != MODERN_VERSION:
             self._hosts.add(ctx.session._connection)  # no public accessor leads there
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        with anyio.CancelScope() as scope:
+            self._calls.add(scope)
+            try:
+                return await call_next(ctx)
+            finally:
+                self._calls.discard(scope)
+        raise MCPError(DRAINING, DRAINING_WORDS)
+
+    async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
+        """The middleware: raw answers for the two methods that carry upstream data."""
         if ctx.method == "tools/list":
             listing = self._face.list_tools()
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
@@ -140,19 +153,13 @@ class SdkServer:
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         meta = (ctx.params or {}).get("_meta")
-        wants_progress = isinstance(meta, dict) and "progressToken" in meta
         try:
-            with anyio.CancelScope() as scope:
-                self._calls.add(scope)
-                if wants_progress:
-                    return await self._call_with_progress(request, ctx.session.report_progress)
-                return await self._face.call_tool(request)
+            if isinstance(meta, dict) and "progressToken" in meta:
+                return await self._call_with_progress(request, ctx.session.report_progress)
+            return await self._face.call_tool(request)
         except Exception:  # the protocol boundary: no text of an exception reaches the wire
             logger.exception("tools/call failed unexpectedly")
             raise MCPError(INTERNAL_ERROR, "toolfold failed unexpectedly; its log says why") from None
-        finally:
-            self._calls.discard(scope)
-        raise MCPError(DRAINING, DRAINING_WORDS)
 
     async def _call_with_progress(self, request: ToolRequest, report: Report) -> JsonObject:
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](PROGRESS_BACKLOG)

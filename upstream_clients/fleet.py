@@ -30,12 +30,12 @@ STARTS_PER_CORE: Final = 2
 
 @dataclass(eq=False, slots=True)
 class _Member:
-    """One upstream, and the calls that it has."""
+    """One upstream, and how many calls it has. `idle` is there once somebody waits for none."""
 
     upstream: Upstream
     life: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     calls: int = 0
-    idle: anyio.Event = field(default_factory=anyio.Event)
+    idle: anyio.Event | None = None
 
 
 class Fleet:
@@ -98,7 +98,7 @@ class Fleet:
             return await member.upstream.call(name, arguments, meta, on_progress)
         finally:
             member.calls -= 1
-            if not member.calls:
+            if not member.calls and member.idle is not None:
                 member.idle.set()
 
     def _member(self, spec: UpstreamSpec) -> _Member:

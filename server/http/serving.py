@@ -133,8 +133,8 @@ class _Service:
         """The configuration has changed. Raises ConfigError, and then nothing has."""
         rules = self._door.rules(settings)
         self._log.adopt(settings)
+        self.gate.rules = rules  # at once: a token may have been taken away
         await self.published.adopt(settings)
-        self.gate.rules = rules
         if self._sdk is not None:
             self._sdk.adopt(self.published.identity)
 
