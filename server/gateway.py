@@ -47,12 +47,12 @@ class Gateway:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search)
+        self._surface = build_surface((), parts.settings.tool_search, {})
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
         self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search)
+        self._surface = build_surface((), parts.settings.tool_search, self._surface.direct)
         self._parts = parts
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
@@ -114,7 +114,8 @@ class Gateway:
         catalog = self._parts.library.snapshot.catalog
         if catalog is not self._surface_of:
             direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface, self._surface_of = build_surface(direct, self._parts.settings.tool_search), catalog
+            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
+            self._surface_of = catalog
         return self._surface
 
     async def find(self, reference: str) -> Tool:

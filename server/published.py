@@ -63,7 +63,7 @@ class Published:
             return {"tools": list(self._running.gateway.surface().tools)}
         if self._may_have_direct:
             return None
-        return {"tools": list(build_surface((), self._settings.gateway.tool_search).tools)}
+        return {"tools": list(build_surface((), self._settings.gateway.tool_search, {}).tools)}
 
     def state(self) -> JsonObject:
         """For the state file."""

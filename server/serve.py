@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 LAST_WRITE_SECONDS: Final = 0.2
 """For the last answers to reach the host, if it still reads."""
 
+FIRST_LIST_SECONDS: Final = 0.25
+"""Hosts ask for the list as soon as they are greeted."""
+
 EAGER_SDK_SECONDS: Final = 3.0
 """The SDK is imported when it is needed, after the first list, or at the latest now: a quiet moment is the best one."""
 
@@ -56,6 +59,7 @@ async def _serve(
         await pipe.open(front.take_line, end, settings.gateway.limits.line_bytes)
         tasks.start_soon(on_signals, end)
         try:
+            await session.first_list_answered()
             async with open_gateway(settings, directories, session.published.hooks) as running:
                 session.published.start(running)
                 front.listing_known()
@@ -86,6 +90,12 @@ class _Session:
         server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
         self._sdk = server(face, self.published.identity)
         await self._sdk.run_behind(self.front)
+
+    async def first_list_answered(self) -> None:
+        """Nothing competes with the first answers: all other work waits for them, though not for a host that is slow."""
+        if self.published.listing() is not None:
+            with anyio.move_on_after(FIRST_LIST_SECONDS):
+                await self.front.sdk_wanted.wait()
 
     async def adopt(self, settings: Settings) -> None:
         """The configuration has changed."""

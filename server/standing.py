@@ -1,8 +1,10 @@
 """What stays while the configuration changes, and what is made anew of each: a gateway's parts, and its upstreams' specs."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from server.calling import CallPath
 from server.config import GatewaySettings, ServerEntry, Settings
@@ -11,7 +13,18 @@ from server.keeper import ListingKeeper
 from server.library import Library
 from server.redaction import Redactor
 from server.results import ResultStore
-from upstream_clients import Fleet, Launch, Patience, State, UpstreamSpec, UpstreamStatus
+from upstream_clients import (
+    Fleet,
+    JsonObject,
+    Launch,
+    Patience,
+    Progress,
+    State,
+    UpstreamError,
+    UpstreamRefused,
+    UpstreamSpec,
+    UpstreamStatus,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +62,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
     def statuses() -> Mapping[str, UpstreamStatus]:
         return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
 
-    calls = CallPath(fleet.call, standing.results, settings.gateway.limits.result_bytes)
+    calls = CallPath(partial(_call, fleet, redact), standing.results, settings.gateway.limits.result_bytes)
     return Parts(
         startable(settings),
         settings.gateway,
@@ -75,6 +88,25 @@ def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper,
         known_era=keeper.era(server.owner),
         lazy=lazy,
     )
+
+
+async def _call(
+    fleet: Fleet,
+    redact: Redactor,
+    owner: str,
+    name: str,
+    arguments: JsonObject,
+    meta: Mapping[str, object],
+    on_progress: Progress | None = None,
+) -> JsonObject:
+    """`Fleet.call`, with the secrets taken out of what a failure says: before anything folds or cuts it."""
+    try:
+        return await fleet.call(owner, name, arguments, meta, on_progress)
+    except UpstreamError as error:
+        error.message, error.hint = redact(error.message), redact(error.hint)
+        if isinstance(error, UpstreamRefused) and error.data is not None:
+            error.data = redact(json.dumps(error.data, ensure_ascii=False))
+        raise
 
 
 def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:
