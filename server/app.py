@@ -1,39 +1,23 @@
 """The parts of a running gateway, put together in one context manager. Read it as a parts list."""
 
-import json
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Final
 
 import anyio
 
-from server.calling import CallPath
-from server.config import Directories, GatewaySettings, Remote, ServerEntry, Settings
-from server.gateway import Gateway, Parts
+from server.config import Directories, Settings
+from server.gateway import Gateway
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
 from server.policy import Policy
 from server.redaction import Redactor
+from server.results import ResultStore
+from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
-from upstream_clients import (
-    Endpoint,
-    Fleet,
-    HeadersHelper,
-    JsonObject,
-    Launch,
-    Patience,
-    Progress,
-    State,
-    UpstreamError,
-    UpstreamRefused,
-    UpstreamSpec,
-    UpstreamStatus,
-    open_fleet,
-)
+from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -45,7 +29,8 @@ SAVE_SECONDS: Final = 0.2
 class Running:
     """A gateway that runs.
 
-    `statuses` has every configured upstream that is not disabled, misconfigured ones too, and no secret.
+    `statuses` has every configured upstream that is not disabled, misconfigured ones too, and no secret. `adopt` puts
+    other settings into force, and returns when they are.
     """
 
     gateway: Gateway
@@ -53,6 +38,7 @@ class Running:
     fleet: Fleet
     keeper: ListingKeeper
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
+    adopt: Callable[[Settings], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,90 +54,46 @@ async def open_gateway(
     settings: Settings, directories: Directories, hooks: Hooks, *, lazy: bool = False
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
-    entries = {server.owner: server for server in settings.servers if not server.disabled and not server.problem}
-    redact = Redactor(secret for server in settings.servers for secret in server.secrets)
-    policy = Policy(settings.servers, settings.gateway)
-    library = Library(policy.exposure, hooks.on_catalogue)
-    keeper = ListingKeeper(entries, library, ListingCache(directories.cache))
-    misconfigured = _misconfigured(settings)
-    limits = settings.gateway.limits
+    library = Library(Policy(settings.servers, settings.gateway).exposure, hooks.on_catalogue)
+    keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
         await keeper.load()
         tasks.start_soon(keeper.run)
-        lazily = lazy or settings.gateway.startup.mode == "lazy"
-        specs = [_spec(server, settings.gateway, keeper, lazy=lazily) for server in entries.values()]
-        async with open_fleet(
-            specs, CLIENT_INFO, keeper.take, hooks.on_status, settings.gateway.startup.concurrency
-        ) as fleet:
-
-            def statuses() -> Mapping[str, UpstreamStatus]:
-                return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
-
-            calls = CallPath(partial(_call, fleet, redact), limits.result_bytes)
-            gateway = Gateway(
-                Parts(entries, settings.gateway, library, calls, keeper.instructions, statuses, fleet.want, redact)
-            )
-            yield Running(gateway, library, fleet, keeper, statuses)
+        specs = specs_of(settings, keeper, lazy=lazy)
+        concurrency = settings.gateway.startup.concurrency
+        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
+            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+            gateway = Gateway(parts_of(settings, standing))
+            change = Change(settings, standing, gateway)
+            yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):
             await keeper.save()
         tasks.cancel_scope.cancel()
 
 
-def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper, *, lazy: bool) -> UpstreamSpec:
-    limits = settings.limits
-    idle = server.timeout_seconds or limits.call_idle_ms / 1000
-    total = server.total_timeout_seconds or limits.call_total_ms / 1000
-    return UpstreamSpec(
-        owner=server.owner,
-        target=_endpoint(server, server.remote, limits.line_bytes, idle)
-        if server.remote
-        else Launch((server.command, *server.args), server.env, server.cwd, limits.line_bytes),
-        patience=Patience(idle, total),
-        start_seconds=server.start_timeout_seconds or settings.startup.timeout_ms / 1000,
-        protocol=server.protocol,
-        known_era=keeper.era(server.owner),
-        lazy=lazy,
-    )
+class Change:
+    """Exchanges the settings of a gateway that runs. All of it but the catalogue changes in one step, without an await."""
 
+    def __init__(self, settings: Settings, standing: Standing, gateway: Gateway) -> None:
+        self._settings = settings
+        self._standing = standing
+        self._gateway = gateway
 
-def _endpoint(server: ServerEntry, remote: Remote, message_bytes: int, wait_seconds: float) -> Endpoint:
-    helper = HeadersHelper(remote.headers_helper, server.env) if remote.headers_helper else None
-    return Endpoint(remote.url, remote.attempts, message_bytes, wait_seconds, remote.headers, helper)
-
-
-async def _call(
-    fleet: Fleet,
-    redact: Redactor,
-    owner: str,
-    name: str,
-    arguments: JsonObject,
-    meta: Mapping[str, object],
-    on_progress: Progress | None = None,
-) -> JsonObject:
-    """`Fleet.call`, with the secrets taken out of what a failure says: before anything folds or cuts it."""
-    try:
-        return await fleet.call(owner, name, arguments, meta, on_progress)
-    except UpstreamError as error:
-        error.message, error.hint = redact(error.message), redact(error.hint)
-        if isinstance(error, UpstreamRefused) and error.data is not None:
-            error.data = redact(json.dumps(error.data, ensure_ascii=False))
-        raise
-
-
-def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:
-    """What an upstream said when it failed may hold what it was given."""
-    if not status.error and not status.last_words:
-        return status
-    return replace(status, error=redact(status.error), hint=redact(status.hint), last_words=redact(status.last_words))
-
-
-def _misconfigured(settings: Settings) -> dict[str, UpstreamStatus]:
-    """The entries that can't be started, as upstreams that are down for that reason."""
-    broken = [server for server in settings.servers if server.problem and not server.disabled]
-    hint = "Run `toolfold check`."
-    return {
-        server.owner: UpstreamStatus(server.owner, State.DOWN, time.time(), error=server.problem, hint=hint)
-        for server in broken
-    }
+    async def adopt(self, settings: Settings) -> None:
+        """Puts these settings into force. Upstreams that start otherwise are exchanged, and no other is touched."""
+        standing, servers = self._standing, startable(settings)
+        keeper, library = standing.keeper, standing.library
+        stored = await keeper.stored(keeper.changed(servers))
+        before = Policy(self._settings.servers, self._settings.gateway)
+        after = Policy(settings.servers, settings.gateway)
+        known = startable(self._settings)
+        standing.redact.learn(secrets_of(settings))
+        library.adopt(after.exposure)
+        keeper.adopt(servers, stored)
+        keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
+        self._gateway.adopt(parts_of(settings, standing))
+        standing.fleet.adopt(specs_of(settings, keeper, lazy=standing.lazy))
+        self._settings = settings
+        await library.caught_up()

@@ -72,12 +72,12 @@ class Dispatch(Protocol):
 
 
 class CallPath:
-    """Calls tools. Holds compiled schemas and long results, and no other state."""
+    """Calls tools. Holds compiled schemas, and puts long results into a store that may outlive it."""
 
-    def __init__(self, dispatch: Dispatch, result_bytes: int) -> None:
+    def __init__(self, dispatch: Dispatch, results: ResultStore, result_bytes: int) -> None:
         self._dispatch = dispatch
+        self._results = results
         self._result_bytes = result_bytes
-        self._results = ResultStore()
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
     async def call(self, tool: Tool, call: Call) -> JsonObject:

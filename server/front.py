@@ -35,6 +35,7 @@ REPLAYED_ID: Final = "toolfold-front-initialize"
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 DRAINING: Final = -32000
+DRAINING_WORDS: Final = "draining: the gateway is shutting down; the call was given up"
 
 WAITING_HIGH: Final = 256
 """Messages that may wait for the SDK before the front stops reading its input. Hosts send a few at a time."""
@@ -85,6 +86,10 @@ class Front:
 
     def __repr__(self) -> str:
         return f"<Front {len(self._waiting)} waiting, {len(self._open)} open>"
+
+    def adopt(self, identity: Identity) -> None:
+        """What a host that comes later is told."""
+        self._identity = identity
 
     def connect(self, pipe: Pipe) -> None:
         self._pipe = pipe
@@ -153,7 +158,7 @@ class Front:
         unanswered = [*self._open.values(), *(message for message, _era in self._deferred)]
         self._deferred.clear()
         for message in unanswered:
-            self.refuse(message.get("id"), DRAINING, "draining: the gateway is shutting down; the call was given up")
+            self.refuse(message.get("id"), DRAINING, DRAINING_WORDS)
         self._open.clear()
 
     def _answer(self, message: JsonObject) -> JsonObject | None:

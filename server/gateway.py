@@ -29,7 +29,7 @@ LONGEST_QUERY: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a gateway is made of."""
+    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once."""
 
     servers: Mapping[str, ServerEntry]
     settings: GatewaySettings
@@ -46,11 +46,14 @@ class Gateway:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._calls = parts.calls
-        self._library = parts.library
-        self._search_settings = parts.settings.tool_search
         self._surface_of = Catalog.empty()
-        self._surface = build_surface((), self._search_settings, {})
+        self._surface = build_surface((), parts.settings.tool_search, {})
+
+    def adopt(self, parts: Parts) -> None:
+        """Other parts from now on. What is under way goes on with those that it has begun with."""
+        self._surface_of = Catalog.empty()
+        self._surface = build_surface((), parts.settings.tool_search, self._surface.direct)
+        self._parts = parts
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
@@ -66,9 +69,9 @@ class Gateway:
             raise GatewayError(
                 "invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words."
             )
-        most = self._search_settings.max_search_limit
-        count = max(1, min(limit or self._search_settings.search_default_limit, most))
-        snapshot = await self._library.searchable()
+        settings = self._parts.settings.tool_search
+        count = max(1, min(limit or settings.search_default_limit, settings.max_search_limit))
+        snapshot = await self._parts.library.searchable()
         self._want_unlisted()
         matches = () if snapshot.index is None else await anyio.to_thread.run_sync(snapshot.index.search, query, count)
         found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
@@ -95,20 +98,23 @@ class Gateway:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
         if call.reference == READ_RESULT_ID:
-            return self._calls.read_result(call)
-        tool = await self.find(call.reference)
+            return self._parts.calls.read_result(call)
+        tool, redact = await self.find(call.reference), self._parts.redact
         try:
-            return await self._calls.call(tool, call)
+            return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
-            redact = self._parts.redact
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+
+    def statuses(self) -> Mapping[str, UpstreamStatus]:
+        """Every configured upstream that is not disabled."""
+        return self._parts.statuses()
 
     def surface(self) -> Surface:
         """What is published now."""
-        catalog = self._library.snapshot.catalog
+        catalog = self._parts.library.snapshot.catalog
         if catalog is not self._surface_of:
             direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._search_settings, self._surface.direct)
+            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
             self._surface_of = catalog
         return self._surface
 
@@ -118,10 +124,10 @@ class Gateway:
         Raises:
             GatewayError: no such tool, several of that name, or its upstream has not listed any tool yet.
         """
-        found = self._library.snapshot.catalog.resolve(reference)
+        found = self._parts.library.snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
-        snapshot = await self._library.caught_up()
+        snapshot = await self._parts.library.caught_up()
         found = snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
@@ -133,7 +139,7 @@ class Gateway:
 
     def _want_unlisted(self) -> None:
         """Starts what has never been listed and would be started by a call only, which nobody can make before."""
-        listed = self._library.snapshot.listed
+        listed = self._parts.library.snapshot.listed
         for status in self._parts.statuses().values():
             if status.state is State.IDLE and status.owner not in listed:
                 self._parts.want(status.owner)

@@ -5,7 +5,7 @@ Owns what upstreams say of themselves besides their tools (era, instructions). D
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import anyio
@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from index import Listing
 from server.config import ServerEntry
-from server.library import Library
+from server.library import Gone, Library
 from server.listing_cache import ListingCache, StoredListing
 from upstream_clients import Era, UpstreamListing
 
@@ -33,6 +33,7 @@ class ListingKeeper:
         self._library = library
         self._cache = cache
         self._newest: dict[str, StoredListing] = {}
+        self._live: set[str] = set()
         self._unsaved: set[str] = set()
         self._arrived = anyio.Event()
 
@@ -41,17 +42,44 @@ class ListingKeeper:
 
     async def load(self) -> None:
         """Puts the stored listings into the catalogue, and returns when they are in it."""
-        stored = await anyio.to_thread.run_sync(self._read_all, abandon_on_cancel=True)
-        self._newest.update(stored)
-        self._library.take(*(self._listing(owner, one, cached=True) for owner, one in stored.items()))
+        self._newest.update(await self.stored(self._servers))
+        self.relist(self._newest)
         await self._library.caught_up()
+
+    async def stored(self, servers: Mapping[str, ServerEntry]) -> dict[str, StoredListing]:
+        """What is on disk of these upstreams."""
+        return await anyio.to_thread.run_sync(self._read_all, servers, abandon_on_cancel=True)
+
+    def changed(self, servers: Mapping[str, ServerEntry]) -> dict[str, ServerEntry]:
+        """Those of which the listing that is known, if one is, says nothing: they are new, or start otherwise."""
+        known = {owner: server.fingerprint for owner, server in self._servers.items()}
+        return {owner: server for owner, server in servers.items() if known.get(owner) != server.fingerprint}
+
+    def adopt(self, servers: Mapping[str, ServerEntry], stored: Mapping[str, StoredListing]) -> None:
+        """From now on these are the upstreams; `stored` is what is on disk of those that have changed."""
+        changed = self.changed(servers)
+        outdated = [owner for owner in self._newest if owner not in servers or owner in changed]
+        self._servers = servers
+        for owner in outdated:
+            del self._newest[owner]
+            self._live.discard(owner)
+            self._unsaved.discard(owner)
+        self._newest.update(stored)
+        self._library.take(*(Gone(SOURCE, owner) for owner in outdated))
+        self.relist(stored)
+
+    def relist(self, owners: Iterable[str]) -> None:
+        """Has what is known of these upstreams catalogued anew."""
+        known = {owner: self._newest[owner] for owner in owners if owner in self._newest}
+        self._library.take(*(self._listing(owner, one) for owner, one in known.items()))
 
     def take(self, listing: UpstreamListing) -> None:
         """A live listing has come in."""
         known = self._newest.get(listing.owner)
+        self._live.add(listing.owner)
         fresh = StoredListing(listing.tools, listing.greeting.era, listing.greeting.instructions, time.time())
         self._newest[listing.owner] = fresh
-        self._library.take(self._listing(listing.owner, fresh, cached=False))
+        self._library.take(self._listing(listing.owner, fresh))
         if known is None or not _is_same(known, fresh):
             self._unsaved.add(listing.owner)
             self._arrived.set()
@@ -85,12 +113,13 @@ class ListingKeeper:
             fingerprint = self._servers[owner].fingerprint
             await anyio.to_thread.run_sync(self._cache.write, owner, fingerprint, self._newest[owner])
 
-    def _read_all(self) -> dict[str, StoredListing]:
-        read = {owner: self._cache.read(owner, server.fingerprint) for owner, server in self._servers.items()}
+    def _read_all(self, servers: Mapping[str, ServerEntry]) -> dict[str, StoredListing]:
+        read = {owner: self._cache.read(owner, server.fingerprint) for owner, server in servers.items()}
         return {owner: stored for owner, stored in read.items() if stored is not None}
 
-    def _listing(self, owner: str, stored: StoredListing, *, cached: bool) -> Listing:
-        return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=cached)
+    def _listing(self, owner: str, stored: StoredListing) -> Listing:
+        is_cached = owner not in self._live
+        return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=is_cached)
 
 
 def owner_in(reference: str) -> str:

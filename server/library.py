@@ -4,7 +4,8 @@ Laws
 1. A reader keeps the snapshot that it was given; the next one is built completely and then assigned once.
 2. Cataloguing and indexing run in worker threads. A build of the index is followed by a rest of twice its time, so that
    building never takes more than a third of one processor for long.
-3. A listing whose searchable text has not changed builds nothing.
+3. What comes in is catalogued in its order, by the policy of the moment.
+4. A listing whose searchable text has not changed builds nothing.
 """
 
 import logging
@@ -31,6 +32,15 @@ FIRST_INDEX_SECONDS: Final = 30.0
 CATCH_UP_SECONDS: Final = 5.0
 """How long a question about an unknown id waits for listings that have come in but are not catalogued yet."""
 
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Stands for the listing of an owner that has no tools any more."""
+
+    source: str
+    owner: str
+
+
 Classify: TypeAlias = Callable[[str, str, JsonObject], tuple[Exposure, str]]
 """Owner, tool id and definition to exposure and reason: the policy. Called in a worker thread."""
 
@@ -55,7 +65,7 @@ class Library:
         self._classify = classify
         self._on_change = on_change
         self._snapshot = Snapshot(Catalog.empty())
-        self._incoming: list[Listing] = []
+        self._incoming: list[Listing | Gone] = []
         self._arrived = anyio.Event()
         self._caught_up = anyio.Event()
         self._stale = anyio.Event()
@@ -68,7 +78,11 @@ class Library:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def take(self, *listings: Listing) -> None:
+    def adopt(self, classify: Classify) -> None:
+        """Another policy, for what is taken from now on."""
+        self._classify = classify
+
+    def take(self, *listings: Listing | Gone) -> None:
         """Each listing becomes, soon, all that its owner has."""
         self._incoming += listings
         if self._caught_up.is_set():
@@ -112,8 +126,7 @@ class Library:
             listings, self._incoming = self._incoming, []
             work = partial(_with_listings, self._snapshot.catalog, listings, self._classify)
             catalog = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-            listed = self._snapshot.listed | {listing.owner for listing in listings}
-            self._snapshot = replace(self._snapshot, catalog=catalog, listed=listed)
+            self._snapshot = _followed(self._snapshot, catalog, listings)
             self._stale.set()
             self._on_change()
 
@@ -136,7 +149,17 @@ class Library:
         return index is not None and index.fingerprint == self._snapshot.catalog.search_fingerprint()
 
 
-def _with_listings(catalog: Catalog, listings: list[Listing], classify: Classify) -> Catalog:
+def _with_listings(catalog: Catalog, listings: list[Listing | Gone], classify: Classify) -> Catalog:
     for listing in listings:
-        catalog = catalog.with_listing(listing, partial(classify, listing.owner))
+        if isinstance(listing, Gone):
+            catalog = catalog.without(listing.source, listing.owner)
+        else:
+            catalog = catalog.with_listing(listing, partial(classify, listing.owner))
     return catalog
+
+
+def _followed(snapshot: Snapshot, catalog: Catalog, listings: list[Listing | Gone]) -> Snapshot:
+    last = {listing.owner: isinstance(listing, Listing) for listing in listings}
+    gone = {listing.owner for listing in listings if isinstance(listing, Gone)}
+    listed = (snapshot.listed - last.keys()) | {owner for owner, is_there in last.items() if is_there}
+    return replace(snapshot, catalog=catalog, listed=listed, indexed=snapshot.indexed - gone)

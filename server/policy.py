@@ -22,7 +22,9 @@ class Policy:
 
     def exposure(self, owner: str, tool_id: str, definition: dict[str, object]) -> tuple[Exposure, str]:
         """What becomes of one tool, and why (empty for an ordinary catalogue tool)."""
-        server, name = self._servers[owner], str(definition.get("name"))
+        server, name = self._servers.get(owner), str(definition.get("name"))
+        if server is None:  # it was removed a moment ago, and its listing is about to follow
+            return Exposure.HIDDEN, "its upstream is not configured"
         if _matches(name, server.exclude_tools):
             return Exposure.HIDDEN, "excluded by excludeTools"
         if server.include_tools and not _matches(name, server.include_tools):
@@ -36,6 +38,12 @@ class Policy:
         if _matches(tool_id, self._direct):
             return Exposure.DIRECT, "directTools"
         return Exposure.CATALOG, ""
+
+    def rules(self, owner: str) -> tuple[object, ...]:
+        """All that the exposure of one owner's tools depends on besides the tools. Equal rules, equal exposure."""
+        server = self._servers[owner]
+        filters = (server.include_tools, server.exclude_tools, server.always_load, server.trusted)
+        return (self._allow, self._deny, self._direct, *filters)
 
     def may_publish_directly(self) -> frozenset[str]:
         """The owners whose tools may be direct-only, which the first `tools/list` must know of."""

@@ -24,6 +24,10 @@ class Redactor:
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._secrets)} values>"
 
+    def learn(self, secrets: Iterable[str]) -> None:
+        """More values to replace. What was once a secret stays one: its upstream may still be speaking."""
+        self._secrets = sorted({*self._secrets, *secrets}, key=len, reverse=True)
+
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, MASK)

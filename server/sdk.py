@@ -6,15 +6,21 @@ processor time: do it in a worker thread.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
+from weakref import WeakSet
 
 import anyio
 import mcp  # noqa: F401  (whole and first: another thread may import it too, and would else see half of it)
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.connection import Connection
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
@@ -22,7 +28,18 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_m
 from pydantic import ValidationError
 
 from server.face import Face, ToolRequest, read_request
-from server.front import INVALID_REQUEST, MODERN_VERSION, SERVER_KEY, Front, Identity, modern_result
+from server.front import (
+    DRAINING,
+    DRAINING_WORDS,
+    INVALID_REQUEST,
+    MODERN_VERSION,
+    SERVER_KEY,
+    Front,
+    Identity,
+    modern_result,
+)
+from server.http.gate import Behind, Receive, Scope, Send
+from server.http.tokens import Caller
 from upstream_clients import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -34,14 +51,23 @@ PROGRESS_BACKLOG: Final = 16
 """Progress that the host has not taken yet; what comes beyond it is dropped, since the next says more."""
 
 
+HTTP_SESSIONS: Final = 1000
+"""Of the handshake era, at a time; the SDK closes idle ones after half an hour. Each keeps some 50 KB."""
+
+TELL_SECONDS: Final = 5.0
+"""For a host to take the news of another list. One that does not read its stream must not keep the others waiting."""
+
+
 class SdkServer:
-    """The SDK's server over one face."""
+    """The SDK's server over one face, for one host behind the front or for many over HTTP."""
 
     def __init__(self, face: Face, identity: Identity) -> None:
         self._face = face
         self._server_info = identity.server_info
         self._bus = InMemorySubscriptionBus()
-        self._server: Server[Any] = Server(
+        self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
+        self._calls: set[anyio.CancelScope] = set()
+        self._server = _Server(
             str(identity.server_info["name"]),
             version=str(identity.server_info["version"]),
             title=str(identity.server_info["title"]),
@@ -52,15 +78,61 @@ class SdkServer:
             get_tool_input_schema=lambda _name: None,
         )
         self._server.middleware = [self._answer]
-        self._options = self._server.create_initialization_options(NotificationOptions(tools_changed=True))
+
+    def adopt(self, identity: Identity) -> None:
+        """What a host that comes later is told."""
+        self._server.instructions = identity.instructions
 
     async def run_behind(self, front: Front) -> None:
         """Serves what the front hands on, until cancelled."""
-        await self._server.run(_FromHost(front), _ToHost(front), self._options)
+        await self._server.run(_FromHost(front), _ToHost(front), self._server.create_initialization_options())
 
-    async def listing_changed(self) -> None:
-        """Tells the hosts of the modern era that listen."""
+    @asynccontextmanager
+    async def over_http(self, body_bytes: int) -> AsyncIterator[Behind]:
+        """Serves both eras to what passes the door. Leaving the context ends every session and stream."""
+        manager = StreamableHTTPSessionManager(
+            self._server, max_request_body_size=body_bytes, max_sessions=HTTP_SESSIONS
+        )
+
+        async def handle(caller: Caller | None, scope: Scope, receive: Receive, send: Send) -> None:
+            if caller is not None:  # the SDK binds a session to this identity, and to others it does not exist
+                token = AccessToken(token="", client_id=caller.principal, scopes=[])
+                scope = {**scope, "user": AuthenticatedUser(token)}
+            await manager.handle_request(scope, receive, send)
+
+        self._server.middleware = [self._keep_track, self._answer]
+        async with manager.run():
+            yield handle
+
+    async def tell_modern_hosts(self) -> None:
+        """Tells the hosts of the modern era that listen of another list."""
         await self._bus.publish(ToolsListChanged())
+
+    async def tell_all_hosts(self) -> None:
+        """Tells the hosts of both eras of another list."""
+        await self.tell_modern_hosts()
+        async with anyio.create_task_group() as tasks:
+            for host in list(self._hosts):
+                tasks.start_soon(_tell, host)
+
+    def give_up(self) -> None:
+        """Answers the calls under way that the process ends first."""
+        for scope in list(self._calls):
+            scope.cancel()
+
+    async def _keep_track(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
+        """The middleware before that, over HTTP: which hosts there are, and which calls could be given up."""
+        if ctx.protocol_version != MODERN_VERSION:
+            self._hosts.add(ctx.session._connection)  # no public accessor leads there
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        with anyio.CancelScope() as scope:
+            self._calls.add(scope)
+            try:
+                return await call_next(ctx)
+            finally:
+                self._calls.discard(scope)
+        raise MCPError(DRAINING, DRAINING_WORDS)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
         """The middleware: raw answers for the two methods that carry upstream data."""
@@ -107,6 +179,24 @@ class SdkServer:
             with send:
                 result = await self._face.call_tool(request, keep)
         return result
+
+
+class _Server(Server[Any]):
+    """Says in every session that its list may change; over HTTP the SDK starts sessions by itself."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        changing = NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(changing, experimental_capabilities, extensions)
+
+
+async def _tell(host: Connection) -> None:
+    with anyio.move_on_after(TELL_SECONDS):
+        await host.send_tool_list_changed()
 
 
 class _Stream:

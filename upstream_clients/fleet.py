@@ -1,11 +1,18 @@
-"""All upstreams of one gateway: starts their owner tasks, finds one by its owner name, ends them together."""
+"""All upstreams of one gateway: starts their owner tasks, finds one by its owner name, exchanges them, ends them together.
+
+Laws
+1. An owner name stands for one upstream at a time. One that was replaced or removed gets no new call, and is heard no more.
+2. The calls that it already has are let finish, within their own deadline; then it is ended. Nobody waits for that.
+"""
 
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
+import anyio.abc
 import anyio.to_thread
 
 from upstream_clients.connection import Children
@@ -14,7 +21,7 @@ from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Progress
 from upstream_clients.platform import current_platform
-from upstream_clients.status import UpstreamSpec, UpstreamStatus
+from upstream_clients.status import UpstreamListing, UpstreamSpec, UpstreamStatus
 from upstream_clients.upstream import OnListing, OnStatus, Surroundings, Upstream
 from upstream_clients.watchdog import Watchdog
 
@@ -22,25 +29,58 @@ STARTS_PER_CORE: Final = 2
 """Starting a server is work for the processor. 50 at once on 2 cores: the first is ready after 34 s; 4 at a time: 7 s."""
 
 
+@dataclass(eq=False, slots=True)
+class _Member:
+    """One upstream, and how many calls it has. `idle` is there once somebody waits for none."""
+
+    upstream: Upstream
+    life: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    calls: int = 0
+    idle: anyio.Event | None = None
+
+
 class Fleet:
     """The upstreams that are running."""
 
-    def __init__(self, upstreams: Mapping[str, Upstream]) -> None:
-        self._upstreams = upstreams
+    def __init__(self, around: Surroundings, tasks: anyio.abc.TaskGroup) -> None:
+        self._around = around
+        self._tasks = tasks
+        self._members: dict[str, _Member] = {}
 
     def __repr__(self) -> str:
-        return f"<Fleet of {len(self._upstreams)}>"
+        return f"<Fleet of {len(self._members)}>"
 
     def statuses(self) -> tuple[UpstreamStatus, ...]:
-        return tuple(upstream.status for upstream in self._upstreams.values())
+        return tuple(member.upstream.status for member in self._members.values())
+
+    def adopt(self, specs: Iterable[UpstreamSpec]) -> None:
+        """From now on these are the upstreams. One whose start would be no other goes on as it is."""
+        wanted = {spec.owner: spec for spec in specs}
+        members = self._members
+        for owner in [owner for owner in members if owner not in wanted]:
+            self._tasks.start_soon(self._retire, members.pop(owner))
+        for owner, spec in wanted.items():
+            known = members.get(owner)
+            if known is not None and _starts_alike(known.upstream.spec, spec):
+                known.upstream.spec = spec
+                if not spec.lazy:
+                    known.upstream.want()
+                continue
+            if known is not None:
+                self._tasks.start_soon(self._retire, known)
+            members[owner] = self._member(spec)
+            self._tasks.start_soon(self._live, members[owner])
 
     def want(self, owner: str) -> None:
-        self._upstreams[owner].want()
+        """Starts a lazy upstream. One that has just been removed is not started."""
+        if owner in self._members:
+            self._members[owner].upstream.want()
 
     async def settled(self, owners: Iterable[str]) -> None:
         """Returns once each of these upstreams is ready or its current try has failed."""
         for owner in owners:
-            await self._upstreams[owner].settled()
+            if owner in self._members:
+                await self._members[owner].upstream.settled()
 
     async def call(
         self,
@@ -51,10 +91,44 @@ class Fleet:
         on_progress: Progress | None = None,
     ) -> JsonObject:
         """See `Upstream.call`."""
-        upstream = self._upstreams.get(owner)
-        if upstream is None:
+        member = self._members.get(owner)
+        if member is None:
             raise UpstreamDown("it is not running", hint="Run `toolfold check` to see why.")
-        return await upstream.call(name, arguments, meta, on_progress)
+        member.calls += 1
+        try:
+            return await member.upstream.call(name, arguments, meta, on_progress)
+        finally:
+            member.calls -= 1
+            if not member.calls and member.idle is not None:
+                member.idle.set()
+
+    def _member(self, spec: UpstreamSpec) -> _Member:
+        def on_listing(listing: UpstreamListing) -> None:
+            if self._members.get(spec.owner) is member:
+                self._around.on_listing(listing)
+
+        def on_status(status: UpstreamStatus) -> None:
+            if self._members.get(spec.owner) is member:
+                self._around.on_status(status)
+
+        member = _Member(Upstream(spec, replace(self._around, on_listing=on_listing, on_status=on_status)))
+        return member
+
+    async def _live(self, member: _Member) -> None:
+        with member.life:
+            await member.upstream.run()
+
+    async def _retire(self, member: _Member) -> None:
+        with anyio.move_on_after(member.upstream.spec.patience.total):
+            while member.calls:
+                member.idle = anyio.Event()
+                await member.idle.wait()
+        member.life.cancel()
+
+
+def _starts_alike(one: UpstreamSpec, other: UpstreamSpec) -> bool:
+    """Whether both start the same server in the same way; how long is waited for it may change while it runs."""
+    return (one.target, one.protocol) == (other.target, other.protocol)
 
 
 @asynccontextmanager
@@ -70,13 +144,12 @@ async def open_fleet(
     watchdog = Watchdog(platform)
     slots = anyio.Semaphore(concurrency or STARTS_PER_CORE * (os.cpu_count() or 1))
     around = Surroundings(Children(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
-    upstreams = {spec.owner: Upstream(spec, around) for spec in specs}
     await anyio.to_thread.run_sync(watchdog.__enter__)
     try:
         async with anyio.create_task_group() as tasks:
-            for upstream in upstreams.values():
-                tasks.start_soon(upstream.run)
-            yield Fleet(upstreams)
+            fleet = Fleet(around, tasks)
+            fleet.adopt(specs)
+            yield fleet
             tasks.cancel_scope.cancel()
     finally:
         watchdog.__exit__(None, None, None)

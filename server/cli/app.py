@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -80,14 +81,31 @@ def _toolfold(
     """
 
 
-def _serve(config: ConfigFiles = None) -> None:
+def _serve(
+    config: ConfigFiles = None,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[HOST:]PORT", help="Serve any number of hosts over HTTP instead, at /mcp of this address."
+        ),
+    ] = None,
+    token: Annotated[bool, typer.Option("--token", help="Refuse to start without a bearer token to ask for.")] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Ask for the bearer token that this private file holds.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A host name under which hosts reach this address.")
+    ] = None,
+) -> None:
     """Serve a host: MCP on standard input and output, log on standard error. This is the command to put into a host.
 
     Ends when the input ends or on SIGTERM, and leaves nothing running.
-    """
-    from server.cli.serving import run
 
-    run([word for file in config or [] for word in ("--config", str(file))])
+    With --http it serves on 127.0.0.1 unless HOST says otherwise, and asks for a bearer token as soon as one is known:
+    from gateway.http.tokens (SHA-256 hashes), --token-file or $TOOLFOLD_TOKEN. Elsewhere than on loopback it must know
+    one. A token is never written on the command line, where every user of the machine could read it.
+    """
+    raise NotImplementedError("server.cli dispatches serve before this; here is its help")
 
 
 def _demo(as_json: AsJson = False) -> None:

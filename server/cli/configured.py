@@ -1,7 +1,8 @@
 """What every command that reads configuration starts with. Imports nothing heavy: `serve` starts here too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from server.cli.exits import ExitCode, Failure
@@ -15,6 +16,7 @@ class Configured:
     settings: Settings
     directories: Directories
     environ: Mapping[str, str] = field(repr=False)
+    reread: Callable[[], Settings] = field(repr=False)
 
 
 def configured(paths: Sequence[Path]) -> Configured:
@@ -29,7 +31,8 @@ def configured(paths: Sequence[Path]) -> Configured:
         named = list(paths) or ([found] if found is not None else [])
         if not named:
             raise _no_configuration()
-        return Configured(load(named, environ, cwd), directories(environ), environ)
+        read = partial(load, named, environ, cwd)
+        return Configured(read(), directories(environ), environ, read)
     except ConfigError as error:
         raise Failure(ExitCode.CONFIGURATION, error) from None
 

@@ -151,6 +151,10 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         about = [f"gateway {document.get('pid')}", f"up {up}", f"for {one_line(host, 60)}" if host else ""]
         output.line(" · ".join(filter(None, about)), "bold cyan")
         output.line(", ".join(words(document, "config")), "dim")
+        if address := text(document, "address"):
+            output.line(f"at {address}", "dim")
+        if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
+            output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         output.line()

@@ -14,13 +14,27 @@ def run(arguments: Sequence[str]) -> None:
     """Parses `serve`'s arguments and serves. Ends the process."""
     parser = argparse.ArgumentParser(prog="toolfold serve", add_help=False, allow_abbrev=False)
     parser.add_argument("--config", action="append", type=Path, default=[], metavar="FILE")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--http", metavar="[HOST:]PORT")
+    parser.add_argument("--token", action="store_true")
+    parser.add_argument("--token-file", type=Path, metavar="FILE")
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME")
+    options, rest = parser.parse_known_args(arguments)
+    if rest:  # not shown: it may be a token
+        hint = " A token is never written there: see `toolfold serve --help`." if options.token else ""
+        parser.error(f"{len(rest)} of the arguments are not known.{hint}")
+    if options.http is None and (options.token or options.token_file or options.allow_host):
+        parser.error("--token, --token-file and --allow-host need --http")
     try:
         found = configured(options.config)
+        for finding in found.settings.findings:
+            if finding.severity != "note":
+                print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
+        if options.http is None:
+            serve(found.settings, found.directories, found.reread)
+        else:
+            from server.cli.serving_http import Wishes, run_http  # nothing of it is needed behind standard input
+
+            run_http(found, Wishes(options.http, options.token, options.token_file, tuple(options.allow_host)))
     except Failure as failure:
         print(f"toolfold: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)
-    for finding in found.settings.findings:
-        if finding.severity != "note":
-            print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
-    serve(found.settings, found.directories)

@@ -6,6 +6,7 @@ from server.config.loading import load
 from server.config.places import Directories, directories, find_config, read_environment
 from server.config.settings import (
     GatewaySettings,
+    HttpSettings,
     LimitSettings,
     LogSettings,
     PolicySettings,
@@ -15,6 +16,7 @@ from server.config.settings import (
     StartupSettings,
     ToolSearchSettings,
 )
+from server.config.stamps import Stamp, stamps
 
 __all__ = [
     "Ask",
@@ -22,6 +24,7 @@ __all__ = [
     "Directories",
     "Finding",
     "GatewaySettings",
+    "HttpSettings",
     "Input",
     "LimitSettings",
     "LogSettings",
@@ -29,11 +32,13 @@ __all__ = [
     "Remote",
     "ServerEntry",
     "Settings",
+    "Stamp",
     "StartupSettings",
     "ToolSearchSettings",
     "directories",
     "find_config",
     "load",
     "read_environment",
+    "stamps",
     "store_input",
 ]

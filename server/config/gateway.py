@@ -1,5 +1,6 @@
 """The `gateway` object becomes `GatewaySettings`. A bad value falls back with a warning; a bad policy lets nothing pass."""
 
+import re
 from collections.abc import Collection, Iterable
 from typing import TypeVar
 
@@ -9,6 +10,7 @@ from server.config.sections import JsonObject, keys_of, read_section, warn_of_me
 from server.config.settings import (
     GatewaySettings,
     Hints,
+    HttpSettings,
     LimitSettings,
     LogSettings,
     Names,
@@ -22,6 +24,11 @@ SectionT = TypeVar("SectionT", bound=Section)
 
 # What a policy that cannot be read amounts to: nothing passes until it is mended, rather than everything.
 NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
+
+# What tokens that cannot be read amount to: one is asked for, and none is right.
+NOBODY_MAY_ENTER = HttpSettings(tokens={"unreadable": ""})
+
+_TOKEN_HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 
 _SOURCES = frozenset(("mcp", "openclaw", "client", "toolfold"))
 _GLOB_CHARACTERS = frozenset("*?[")
@@ -51,6 +58,7 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
         startup=_section(StartupSettings, "startup", (written, where), findings),
         limits=_section(LimitSettings, "limits", (written, where), findings),
         log=_section(LogSettings, "log", (written, where), findings),
+        http=_http(written, where, findings),
         direct_tools=plain.section.direct_tools,
         hints=plain.section.hints,
     )
@@ -105,6 +113,25 @@ def _no_policy(reason: str, where: str, findings: Findings) -> PolicySettings:
         Finding("error", "bad_policy", where, f"{reason}; no tool is reachable.", "Write a list of ids or globs.")
     )
     return NOTHING_PASSES
+
+
+def _http(gateway: JsonObject, where: str, findings: Findings) -> HttpSettings:
+    """What cannot be read never opens the door: a hash that is none stays as one that no token has."""
+    written, place = gateway.get("http"), f"{where}.http.tokens"
+    settings = _section(HttpSettings, "http", (gateway, where), findings)
+    tokens = written.get("tokens") if isinstance(written, dict) else written
+    if tokens is not None and not (isinstance(tokens, dict) and settings.tokens == tokens):
+        fix = 'Write {"NAME": "sha256:HASH"}.'
+        findings.add(Finding("error", "bad_token", place, "The tokens cannot be read; nobody may enter.", fix))
+        return settings.model_copy(update={"tokens": NOBODY_MAY_ENTER.tokens})
+    hashes = {name: _TOKEN_HASH.fullmatch(text) for name, text in settings.tokens.items()}
+    for name, match in hashes.items():
+        if match is None:
+            message = f"`{shown(name)}` is not the SHA-256 of a token; nobody may enter with it."
+            fix = "Write sha256: and the 64 digits that `printf %s TOKEN | sha256sum` prints."
+            findings.add(Finding("error", "bad_token", place, message, fix))
+    read = {name: match[1] if match else "" for name, match in hashes.items()}
+    return settings.model_copy(update={"tokens": read})
 
 
 def _section(model: type[SectionT], key: str, parent: tuple[JsonObject, str], findings: Findings) -> SectionT:

@@ -50,6 +50,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "startup": "How servers are started.",
         "limits": "Sizes and waits.",
         "log": "What is written to standard error.",
+        "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
     },
     "ToolSearchSettings": {
@@ -72,6 +73,10 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "resultBytes": "The longest result that is passed on whole.",
         "callIdleMs": "How long a call may go without progress.",
         "callTotalMs": "How long a call may take in all.",
+    },
+    "HttpSettings": {
+        "tokens": "A name for each bearer token, and sha256: with the hash of the token. Never the token itself.",
+        "allowHosts": "Host names under which this server is reached, besides its own address and localhost.",
     },
     "LogSettings": {"level": "The least severe messages that are written."},
 }

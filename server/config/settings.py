@@ -91,6 +91,16 @@ class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+class HttpSettings(Section):
+    """For `serve --http`. `tokens`: a name for each bearer token, and the SHA-256 of the token itself, in hexadecimal.
+
+    A token is asked for as soon as one is named here, a hash that nothing can match included.
+    """
+
+    tokens: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    allow_hosts: Names = ()
+
+
 class GatewaySettings(Section):
     tool_search: ToolSearchSettings = ToolSearchSettings()
     direct_tools: Names = ()
@@ -98,6 +108,7 @@ class GatewaySettings(Section):
     startup: StartupSettings = StartupSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
+    http: HttpSettings = HttpSettings()
     hints: Hints = "off"
 
 

@@ -197,3 +197,27 @@ def test_a_finding_says_where(settings_of: Callable[..., Settings], tmp_path: ob
             "The default is used; correct the value.",
         ),
     )
+
+
+HASH = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"
+
+
+@pytest.mark.parametrize(
+    ("http", "tokens", "told"),
+    [
+        ({}, {}, []),
+        ({"tokens": {"me": f"sha256:{HASH}", "you": HASH}}, {"me": HASH, "you": HASH}, []),
+        ({"tokens": {"me": "hunter2"}}, {"me": ""}, [("error", "bad_token")]),
+        ({"tokens": {"me": HASH.upper()}}, {"me": ""}, [("error", "bad_token")]),
+        ({"tokens": {"me": 5}}, {"unreadable": ""}, [("warning", "wrong_type"), ("error", "bad_token")]),
+        ({"tokens": [HASH]}, {"unreadable": ""}, [("warning", "wrong_type"), ("error", "bad_token")]),
+        ([HASH], {"unreadable": ""}, [("warning", "wrong_type"), ("error", "bad_token")]),
+    ],
+)
+def test_tokens_that_cannot_be_read_let_nobody_in(
+    settings_of: Callable[..., Settings], http: object, tokens: dict[str, str], told: list[tuple[str, str]]
+) -> None:
+    settings = settings_of({"mcpServers": {}, "gateway": {"http": http}})
+    assert settings.gateway.http.tokens == tokens
+    assert codes(settings) == told
+    assert "hunter2" not in repr(settings.findings)

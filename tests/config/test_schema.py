@@ -10,7 +10,7 @@ from server.config import GatewaySettings
 from server.config.entry_input import EntryInput
 from server.config.schema import DESCRIPTIONS, DIALECT, FILE_NAME, document, text
 from server.config.sections import JsonObject, keys_of
-from server.config.settings import LimitSettings, LogSettings, PolicySettings, Section, StartupSettings
+from server.config.settings import HttpSettings, LimitSettings, LogSettings, PolicySettings, Section, StartupSettings
 from server.config.text import parse
 
 PROJECT = Path(__file__).parents[2]
@@ -22,6 +22,7 @@ MODELS: tuple[tuple[str, type[Section]], ...] = (
     ("StartupSettings", StartupSettings),
     ("LimitSettings", LimitSettings),
     ("LogSettings", LogSettings),
+    ("HttpSettings", HttpSettings),
 )
 
 

@@ -13,7 +13,8 @@ from tests.support.fleets import LONG_SECONDS, fleet_of, outcome
 from tests.support.hosts import text_of
 from tests.support.processes import all_gone, all_there, descriptors
 from tests.support.upstreams import Options, Script, received, spec
-from upstream_clients import Launch, State, UpstreamDown, upstream
+from tests.support.waiting import until
+from upstream_clients import Launch, Patience, State, UpstreamDown, upstream
 
 
 @pytest.fixture
@@ -280,3 +281,34 @@ def fleet_states(statuses: object) -> dict[str, State]:
 
 def starting(states: dict[str, State]) -> int:
     return list(states.values()).count(State.STARTING)
+
+
+async def test_one_that_is_exchanged_finishes_its_call_and_is_heard_no_more(tmp_path: Path) -> None:
+    log, go = tmp_path / "log", tmp_path / "go"
+    slow: Script = [{"do": "gate", "path": str(go)}, {"do": "change"}, {"do": "text", "text": "old"}]
+    old = spec("a", does={"slow": slow}, log=str(log), marker=str(tmp_path))
+    new = spec("a", does={"slow": {"do": "text", "text": "new"}})
+    answers: list[str] = []
+    async with fleet_of(old) as (fleet, witness), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            answers.append(text_of(await fleet.call("a", "slow", {}, {})))
+
+        await witness.until_state("a", State.READY)
+        tasks.start_soon(ask)
+        await until(lambda: received(log)[-1]["method"] == "tools/call")
+        fleet.adopt([replace(new, patience=Patience(1, 1)), spec("b", tools=1)])
+        fleet.adopt([new, spec("b", tools=1)])  # other waits are no reason to start again
+        assert text_of(await fleet.call("a", "slow", {}, {})) == "new"
+        assert (answers, [status.owner for status in fleet.statuses()]) == ([], ["a", "b"])
+        heard = len([one for one in witness.statuses if one.owner == "a"])
+        go.touch()
+        await until(lambda: answers == ["old"])
+        await anyio.to_thread.run_sync(all_gone, str(tmp_path))
+        assert len([one for one in witness.statuses if one.owner == "a"]) == heard
+        fleet.adopt([])
+        with pytest.raises(UpstreamDown, match="not running"):
+            await fleet.call("a", "slow", {}, {})
+        fleet.want("a")
+        await fleet.settled(["a"])
+        assert fleet.statuses() == ()
