@@ -1,12 +1,13 @@
 """Tools and words: what tools there are, what they are called, and how they are found.
 
-Everything here is pure and synchronous: no file, no socket, no await, no policy. Other rooms import from this package
+Everything here is pure and synchronous: no file but its own word lists, no socket, no await, no policy. Other rooms import from this package
 only, never from its modules.
 """
 
 from index.catalog import Catalog, Classify, Unresolved
 from index.ids import owner_for_key, tool_id
-from index.search import MAX_QUERY_CHARS, Match, SearchIndex
+from index.query import MAX_QUERY_CHARS
+from index.search import Match, SearchIndex
 from index.signature import output_signature, signature
 from index.tool import Exposure, JsonObject, Listing, Tool
 

@@ -1,7 +1,8 @@
 """The search index: Whoosh, in memory, built once from a catalogue and never changed. The only file that imports Whoosh.
 
-Whoosh keeps each term's finished share of the score as its posting weight (see `bm25f.py`), adds the shares up and
-finds the best. Its own scoring stays unused: it keeps lengths in one byte and lets no word's rarity fall below 1.
+Whoosh keeps each term's finished share of the score as its posting weight (see `bm25f.py`). A term's posting is read
+into arrays the first time that it is asked for; adding up and ordering is ours (`scoring.py`, `ranking.py`), because
+Whoosh's scoring keeps lengths in one byte, lets no word's rarity fall below 1, and takes ten times as long.
 
 Laws:
 1. No Whoosh index is ever opened from disk: opening one unpickles it.
@@ -13,26 +14,31 @@ Laws:
 # (Whoosh annotates its searching, not its storage.)
 
 import functools
+import heapq
 import re
 import threading
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from index.bm25f import impacts, query_weights
-from index.descriptor import weighted_text
+from index.bm25f import impacts, inverse_document_frequency
+from index.descriptor import WEIGHTS, indexed_text
 from index.fingerprint import fingerprint_of, searchable
+from index.outline import Alphabet, Alphabets, Outline, outline
+from index.query import MAX_QUERY_CHARS, Knowledge, Query, read
+from index.ranking import Candidate, bonus, wanted
+from index.scoring import Posting, best_scores
+from index.spelling import Spelling
+from index.synonyms import synonyms
 from index.text import Stem, terms
 from index.tool import Tool
 
 if TYPE_CHECKING:
-    from whoosh.searching import Searcher
+    from whoosh.reading import IndexReader
 
-MAX_QUERY_CHARS = 1_000  # whole tasks pasted as a query have about 300
-MAX_QUERY_TERMS = 128  # different ones; more would only cost time
-MAX_HITS = 100  # above any limit that the gateway grants
+MAX_HITS = 60  # above any limit that the gateway grants; so many are put in order, and 30 to 200 find the same
 _EXACT = 100_000.0  # above any sum: a share is at most about 25, times 1 + ln(occurrences), for 128 terms
 _STEMS_KEPT = 65_536  # a catalogue of 50,000 tools has about 30,000 different words
 _FIELD = "terms"
@@ -51,11 +57,11 @@ class Match:
 class SearchIndex:
     """The searchable tools of one catalogue. Safe to search from several threads."""
 
-    def __init__(self, tools: Sequence[Tool], postings: "_Postings | None") -> None:
+    def __init__(self, tools: Sequence[Tool], vocabulary: "_Vocabulary | None") -> None:
         self.fingerprint = fingerprint_of(tools)
         self._ids = tuple(tool.id for tool in tools)
         self._exact = _exact_words(tools)
-        self._postings = postings
+        self._vocabulary = vocabulary
 
     def __repr__(self) -> str:
         return f"<SearchIndex {len(self._ids)} tools, {self.fingerprint[:8]}>"
@@ -64,21 +70,21 @@ class SearchIndex:
     def build(cls, tools: Sequence[Tool]) -> "SearchIndex":
         """Index the CATALOG tools among these. Takes up to a millisecond a tool: call it from a worker thread."""
         found = searchable(tools)
-        return cls(found, _Postings.of(found) if found else None)
+        return cls(found, _Vocabulary.of(found) if found else None)
 
     def search(self, query: str, limit: int) -> tuple[Match, ...]:
         """The best tools for a query, at most `limit`; tools that it names exactly come first."""
         limit = min(limit, MAX_HITS)
-        if limit < 1 or self._postings is None:
+        if limit < 1 or self._vocabulary is None:
             return ()
         text = query[:MAX_QUERY_CHARS]
         named = self._named_in(text)
-        scores = dict.fromkeys(islice(named, limit), 0.0) | self._postings.best(text, limit + len(named))
+        found = self._vocabulary.best(read(text, self._vocabulary.knowledge), named)
         matches = (
             Match(self._ids[number], round(score, _SCORE_DIGITS) + (_EXACT if number in named else 0.0))
-            for number, score in scores.items()
+            for number, score in found.items()
         )
-        return tuple(sorted(matches, key=lambda match: (-match.score, match.tool_id))[:limit])
+        return tuple(heapq.nsmallest(limit, matches, key=lambda match: (-match.score, match.tool_id)))
 
     def _named_in(self, text: str) -> dict[int, None]:
         """Tools whose id or name is the query, or stands in it and could not be a word of plain language."""
@@ -91,22 +97,26 @@ class SearchIndex:
         return named
 
 
-class _Postings:
-    """What Whoosh holds: for each term, the tools that have it and its share of their score."""
+class _Vocabulary:
+    """The terms of all tools: which tools have them, what each is worth there, and in which order they stand."""
 
-    def __init__(self, searcher: "Searcher", stem: Stem) -> None:
-        self._searcher = searcher
-        self._stem = stem
+    def __init__(self, reader: "IndexReader", stem: Stem, outlines: Sequence[Outline], alphabets: Alphabets) -> None:
+        self._reader = reader
+        self._outlines = outlines
+        self._alphabets = alphabets
+        self._read: dict[str, Posting] = {}
         self._lock = threading.Lock()  # Whoosh's readers share their position in the posting file
+        self._rarity = _rarities(outlines)
+        spelling = Spelling(alphabets.words.words())
+        self.knowledge = Knowledge(stem, synonyms(stem), lambda term: self.posting(term) is not None, spelling.nearest)
 
     @classmethod
-    def of(cls, tools: Sequence[Tool]) -> "_Postings":
+    def of(cls, tools: Sequence[Tool]) -> "_Vocabulary":
         from whoosh.analysis.filters import DelimitedAttributeFilter
         from whoosh.analysis.tokenizers import SpaceSeparatedTokenizer
         from whoosh.fields import TEXT, Schema
         from whoosh.filedb.filestore import RamStorage
         from whoosh.lang.porter2 import stem as porter2
-        from whoosh.scoring import Frequency
 
         stem = functools.lru_cache(_STEMS_KEPT)(porter2)
         analyzer = SpaceSeparatedTokenizer() | DelimitedAttributeFilter()
@@ -116,28 +126,69 @@ class _Postings:
             # The analyzer's own notation: a term holds neither a space nor a caret.
             writer.add_document(**{_FIELD: " ".join(f"{term}^{share:.7g}" for term, share in shares.items())})
         writer.commit()
-        return cls(index.searcher(weighting=Frequency()), stem)
+        alphabets = Alphabets(Alphabet(), Alphabet())
+        outlines = [
+            outline([text for _, text in indexed_text(tool)], tool.name, tool.owner, alphabets, stem) for tool in tools
+        ]
+        return cls(index.reader(), stem, outlines, alphabets)
 
-    def best(self, text: str, limit: int) -> dict[int, float]:
-        """The numbers of the best tools, with their scores."""
-        from whoosh.query.compound import Or
-        from whoosh.query.terms import Term
+    def posting(self, term: str) -> Posting | None:
+        """The tools that have a term."""
+        known = self._read.get(term)
+        if known is None:
+            with self._lock:
+                known = self._from_whoosh(term)
+            if known is not None:
+                self._read[term] = known
+        return known
 
-        weights = query_weights(tuple(islice(terms(text, self._stem), MAX_QUERY_CHARS)))
-        clauses = [Term(_FIELD, term, boost=weight) for term, weight in islice(weights.items(), MAX_QUERY_TERMS)]
-        if not clauses:
-            return {}
-        with self._lock:
-            found = self._searcher.search(Or(clauses), limit=limit)
-            return {number: score or 0.0 for number, score in found.items()}
+    def best(self, query: Query, named: Iterable[int]) -> dict[int, float]:
+        """The numbers of the best tools, and of those that are named, with their scores."""
+        found = best_scores(query.clauses, self.posting, MAX_HITS)
+        likely = heapq.nlargest(MAX_HITS, ((score, -number) for number, score in found.items()))
+        asked = wanted(query.said, self._alphabets)
+        return {
+            number: found.get(number, 0.0) + bonus(asked, self._candidate(number))
+            for number in {*(-negative for _, negative in likely), *named}
+        }
+
+    def _candidate(self, number: int) -> Candidate:
+        def share(term: str) -> float:
+            posting = self.posting(term)
+            return posting.share(number) if posting else 0.0
+
+        return Candidate(self._outlines[number], share, self._rarity)
+
+    def _from_whoosh(self, term: str) -> Posting | None:
+        from whoosh.reading import TermNotFound
+
+        numbers, shares = array("I"), array("f")
+        try:
+            matcher = self._reader.postings(_FIELD, term)
+        except TermNotFound:
+            return None
+        while matcher.is_active():
+            numbers.append(matcher.id())
+            shares.append(matcher.weight())
+            matcher.next()
+        return Posting(numbers, shares, max(shares))
 
 
 def _document(tool: Tool, stem: Stem) -> Mapping[str, float]:
     weights: dict[str, float] = defaultdict(float)
-    for weight, text in weighted_text(tool):
+    for field, text in indexed_text(tool):
         for term in terms(text, stem):
-            weights[term] += weight
+            weights[term] += WEIGHTS[field]
     return weights
+
+
+def _rarities(outlines: Sequence[Outline]) -> "functools._lru_cache_wrapper[float]":
+    """The inverse document frequency of the letters of names."""
+    count: dict[str, int] = defaultdict(int)
+    for one in outlines:
+        for letter in set(one.terms):
+            count[letter] += 1
+    return functools.cache(lambda letter: inverse_document_frequency(count.get(letter, 0), len(outlines)))
 
 
 def _exact_words(tools: Iterable[Tool]) -> Mapping[str, Sequence[int]]:
