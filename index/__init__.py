@@ -1,7 +1,7 @@
 """Tools and words: what tools there are, what they are called, and how they are found.
 
-Everything here is pure and synchronous: no file but its own word lists, no socket, no await, no policy. Other rooms import from this package
-only, never from its modules.
+Everything here is pure and synchronous: no file but its own word lists, no socket, no await, no policy. Other rooms
+import from this package only, never from its modules.
 """
 
 from index.catalog import Catalog, Classify, Unresolved

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from index.bm25f import impacts, inverse_document_frequency
 from index.descriptor import WEIGHTS, indexed_text
 from index.fingerprint import fingerprint_of, searchable
+from index.lexicon import lexicon
 from index.outline import Alphabet, Alphabets, Outline, outline
 from index.query import MAX_QUERY_CHARS, Knowledge, Query, read
 from index.ranking import Candidate, bonus, wanted
@@ -108,7 +109,9 @@ class _Vocabulary:
         self._lock = threading.Lock()  # Whoosh's readers share their position in the posting file
         self._rarity = _rarities(outlines)
         spelling = Spelling(alphabets.words.words())
-        self.knowledge = Knowledge(stem, synonyms(stem), lambda term: self.posting(term) is not None, spelling.nearest)
+        self.knowledge = Knowledge(
+            stem, synonyms(stem), lexicon(), lambda term: self.posting(term) is not None, spelling.nearest
+        )
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> "_Vocabulary":

@@ -11,12 +11,22 @@ Laws:
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 MAX_WORD_CHARS = 40  # longer runs are data (hashes, base64), not words; the longest names of real tools have 30
 
 Stem: TypeAlias = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Folded letters between spaces: one word, or a stretch of a script that puts no spaces between words."""
+
+    text: str
+    unspaced: bool = False
+
 
 # Vowel signs and tone marks are marks to `re`, yet inside words: the scripts of India and Sri Lanka, Thai, Lao, Burmese,
 # Khmer.
@@ -28,11 +38,28 @@ _MARKS = (
 _RUN = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
 # A letter and the marks on it: what a pair of letters is made of.
 _CLUSTER = re.compile(rf".[{_MARKS}]*")
-# Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; the joiners of Persian and Hindi: people leave them
-# out when they search.
-_OPTIONAL_MARKS = re.compile(r"[\u200c\u200d\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
-# One letter written in two ways: the Arabic feminine and final ya, the Persian kaf and ya.
-_SAME_LETTER = str.maketrans("ةىکی", "هيكي")
+# Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; the dot below Hindi letters; joiners: people leave
+# them out when they search.
+_OPTIONAL_MARKS = re.compile(r"[\u093c\u200c\u200d\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
+# One letter written in two ways: the Arabic feminine and final ya, the Persian kaf and ya;
+# letters of Latin that have no accent to lose, and would else cut a word in two.
+_SAME_LETTER = str.maketrans(
+    {"ة": "ه", "ى": "ي", "ک": "ك", "ی": "ي"}
+    | {
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "Ae",
+        "œ": "oe",
+        "Œ": "Oe",
+        "ø": "o",
+        "Ø": "O",
+        "ł": "l",
+        "Ł": "L",
+        "đ": "d",
+        "Đ": "D",
+    }
+    | {"ı": "i", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th"}
+)
 _PIECE = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 # Thai to Khmer, Kana, Han, Hangul: written without spaces, or with spaces that say little.
 _UNSPACED = re.compile(
@@ -54,8 +81,26 @@ _STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 def words(text: str) -> Iterator[str]:
     """The words of a text in order: `getUserById` gives get, user, by, id and getuserbyid."""
+    for stretch in stretches(text):
+        yield from words_of(stretch)
+
+
+def stretches(text: str) -> Iterator[Stretch]:
+    """The words of a text in order, with what is written without spaces still in one piece."""
     for run in _RUN.finditer(fold(text)):
-        yield from _words_of_run(run.group())
+        yield from _stretches_of_run(run.group())
+
+
+def words_of(stretch: Stretch) -> Iterator[str]:
+    """A word, or the pairs of letters of what is written without spaces: also a word of two letters is found in it."""
+    if not stretch.unspaced:
+        yield stretch.text[:MAX_WORD_CHARS]
+        return
+    letters = _CLUSTER.findall(stretch.text)
+    if len(letters) == 1:
+        yield stretch.text[:MAX_WORD_CHARS]
+    for first, second in pairwise(letters):
+        yield f"{first}{second}"[:MAX_WORD_CHARS]
 
 
 def terms(text: str, stem: Stem) -> Iterator[str]:
@@ -81,34 +126,26 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", decomposed)).translate(_SAME_LETTER)
 
 
-def _words_of_run(run: str) -> Iterator[str]:
+def _stretches_of_run(run: str) -> Iterator[Stretch]:
     if run.islower() and run.isascii() and run.isalpha():  # most words by far
-        yield run[:MAX_WORD_CHARS]
+        yield Stretch(run)
         return
     pieces = _PIECE.findall(run)
     for piece in pieces:
-        yield from _words_of_piece(piece)
+        if piece.isascii():
+            yield Stretch(piece.lower())
+        else:
+            yield from _stretches_of_piece(piece)
     if len(pieces) > 1 and run.isascii():
-        yield run.lower()[:MAX_WORD_CHARS]
+        yield Stretch(run.lower())
 
 
-def _words_of_piece(piece: str) -> Iterator[str]:
-    if piece.isascii():
-        yield piece.lower()[:MAX_WORD_CHARS]
-        return
+def _stretches_of_piece(piece: str) -> Iterator[Stretch]:
     end = 0
     for unspaced in _UNSPACED.finditer(piece):
         if unspaced.start() > end:
-            yield piece[end : unspaced.start()].casefold()[:MAX_WORD_CHARS]
-        yield from _pairs(unspaced.group())
+            yield Stretch(piece[end : unspaced.start()].casefold())
+        yield Stretch(unspaced.group(), unspaced=True)
         end = unspaced.end()
     if end < len(piece):
-        yield piece[end:].casefold()[:MAX_WORD_CHARS]
-
-
-def _pairs(text: str) -> Iterator[str]:
-    letters = _CLUSTER.findall(text)
-    if len(letters) == 1:
-        yield text[:MAX_WORD_CHARS]
-    for first, second in pairwise(letters):
-        yield f"{first}{second}"[:MAX_WORD_CHARS]
+        yield Stretch(piece[end:].casefold())

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from whoosh.lang.porter2 import stem as porter2
 
+from index.lexicon import lexicon
 from index.query import MAX_QUERY_TERMS, Knowledge, read
 from index.scoring import Way
 from index.spelling import Spelling
@@ -18,7 +19,7 @@ SYNONYMS = synonyms(stem)
 
 def knowledge(*known: str) -> Knowledge:
     terms: Callable[[str], bool] = {stem(word) for word in known}.__contains__
-    return Knowledge(stem, SYNONYMS, terms, Spelling(known).nearest)
+    return Knowledge(stem, SYNONYMS, lexicon(), terms, Spelling(known).nearest)
 
 
 def ways(query: str, *known: str) -> dict[str, dict[str, float]]:
@@ -63,7 +64,7 @@ def test_an_unknown_word_is_taken_for_the_closest_one(written: str, meant: str) 
     assert 0.4 < clause.ways[0].weight < 0.8
 
 
-@pytest.mark.parametrize("word", ["weather", "cat", "quixotic", "календарь", "pul", "repo"])
+@pytest.mark.parametrize("word", ["weather", "cat", "quixotic", "якорь", "pul", "repo"])
 def test_a_word_that_resembles_none_or_has_synonyms_stays_as_it_is(word: str) -> None:
     (clause,) = read(word, knowledge(*WORDS)).clauses
     assert clause.ways[0] == Way((stem(word),), 1.0, "said")
@@ -71,6 +72,19 @@ def test_a_word_that_resembles_none_or_has_synonyms_stays_as_it_is(word: str) ->
 
 def test_of_equally_close_words_the_first_of_the_alphabet_is_taken() -> None:
     assert Spelling(["beards", "heards", "boards"]).nearest("xeards") == ("beards", 2 / 3)
+
+
+def test_a_foreign_word_is_looked_for_in_english_and_as_it_is() -> None:
+    found = ways("Календарь")["calendar"]
+    assert found | {"calendar": 0.9, "календарь": 1.0, "schedul": 0.36} == found
+    assert (
+        ways("プルリクエスト")["pull"] | {"pull": 0.9, "プル ルリ リク クエ エス スト": 1.0}
+        == ways("プルリクエスト")["pull"]
+    )
+
+
+def test_a_foreign_word_of_several_meanings_is_looked_for_in_all() -> None:
+    assert ways("задачу")["issue"] | {"issu": 0.9, "task": 0.9} == ways("задачу")["issue"]
 
 
 def test_a_query_asks_for_a_bounded_number_of_things() -> None:
