@@ -46,7 +46,8 @@ bench: $(DEVELOPMENT) ## print timings
 
 bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its query sets
 	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
-	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(CURDIR)/$(BIN)/python' tests/benchmarks/search_engine.py"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak

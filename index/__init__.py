@@ -5,6 +5,7 @@ import from this package only, never from its modules.
 """
 
 from index.catalog import Catalog, Classify, Unresolved
+from index.confidence import Confidence
 from index.ids import owner_for_key, tool_id
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
@@ -15,6 +16,7 @@ __all__ = [
     "MAX_QUERY_CHARS",
     "Catalog",
     "Classify",
+    "Confidence",
     "Exposure",
     "JsonObject",
     "Listing",

@@ -60,7 +60,7 @@ def read(text: str, knowledge: Knowledge) -> Query:
     """Understand a query."""
     everything = list(_corrected(_translated(text[:MAX_QUERY_CHARS], knowledge), knowledge))
     said = tuple(one for one in everything if not is_stop_word(one.word))
-    return Query(said, tuple(_clauses(said, _ways_besides(everything, knowledge.synonyms))))
+    return Query(said, tuple(_clauses(said, _ways_besides(everything, knowledge))))
 
 
 def _translated(text: str, knowledge: Knowledge) -> Iterator[Said]:
@@ -102,14 +102,19 @@ def _is_understood(one: Said, knowledge: Knowledge) -> bool:
     )
 
 
-def _ways_besides(everything: Sequence[Said], synonyms: Synonyms) -> dict[str, dict[Phrase, None]]:
-    """For the first term of each known phrase in the query, what else it may be called; not what the query says too."""
+def _ways_besides(everything: Sequence[Said], knowledge: Knowledge) -> dict[str, dict[Phrase, None]]:
+    """For the first term of each known phrase in the query, what else it may be called; not what the query says too.
+
+    Two words may also be written as one: "box plot", "boxplot".
+    """
     terms = [one.term for one in everything]
     present = frozenset(terms)
     besides: dict[str, dict[Phrase, None]] = {}
     for start, one in enumerate(everything):
         for length in range(1, MAX_PHRASE_WORDS + 1):
-            others = synonyms.get(tuple(terms[start : start + length]), ())
+            others = knowledge.synonyms.get(tuple(terms[start : start + length]), ())
+            if length == 2 and knowledge.is_known(joined := "".join(terms[start : start + 2])):
+                others = (*others, (joined,))
             new = dict.fromkeys(phrase for phrase in others if present.isdisjoint(phrase))
             if new:
                 besides.setdefault(_anchor(everything[start : start + length], one), {}).update(new)

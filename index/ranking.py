@@ -17,7 +17,7 @@ from index.query import Said
 AS_WRITTEN = 0.3  # of a term's share; the range tried was 0 to 0.3: +0.4 NDCG
 SIDE_BY_SIDE = 0.4  # of the smaller share of a pair of terms; 0.4 and 0.6 find the same, at 0 recall loses 0.8
 NAME_COVERED = 1.0  # for a name of which the query says every word; flat from 0.5 to 3
-SERVER_NAMED = 0.5  # about as much as a common word; 0 to 2 find the same there, where few queries name a server
+SERVER_NAMED = 1.0  # about as much as a common word; 0 to 2 find the same there, where few queries name a server
 
 
 @dataclass(frozen=True, slots=True)

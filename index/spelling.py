@@ -3,6 +3,7 @@
 Asked only for words that occur nowhere, so it can never take a good word's place.
 """
 
+import heapq
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -25,17 +26,19 @@ class Spelling:
 
     def nearest(self, word: str) -> tuple[str, float] | None:
         """The closest word and how close it is, 1 being the same; ties by the alphabet. None when none is close."""
+        close = self.closest(word, 1)
+        return close[0] if close and close[0][1] >= MIN_CLOSENESS else None
+
+    def closest(self, word: str, count: int) -> list[tuple[str, float]]:
+        """The closest words, however far, with how close they are."""
         if not _is_spelled(word):
-            return None
+            return []
         asked = _trigrams(word)
         shared = Counter[int]()
         for trigram in asked:
             shared.update(self._by_trigram.get(trigram, ()))
-        closeness, number = max(
-            ((2 * count / (len(asked) + self._sizes[number]), -number) for number, count in shared.items()),
-            default=(0.0, 0),
-        )
-        return (self._words[-number], closeness) if closeness >= MIN_CLOSENESS else None
+        found = ((2 * many / (len(asked) + self._sizes[number]), -number) for number, many in shared.items())
+        return [(self._words[-negative], closeness) for closeness, negative in heapq.nlargest(count, found)]
 
 
 def _is_spelled(word: str) -> bool:

@@ -47,7 +47,7 @@ def test_a_name_counts_by_how_much_of_it_is_said(query: str, part: float) -> Non
     assert name_covered(*judged(query, ["create_issue"], name="create_issue")) == pytest.approx(part)
 
 
-@pytest.mark.parametrize(("query", "expected"), [("jira cloud", 0.5), ("jira", 0.0), ("issue", 0.0)])
+@pytest.mark.parametrize(("query", "expected"), [("jira cloud", 1.0), ("jira", 0.0), ("issue", 0.0)])
 def test_a_server_counts_when_its_whole_name_is_said(query: str, expected: float) -> None:
     assert server_named(*judged(query, ["jira cloud"], server="jira-cloud")) == expected
 
