@@ -9,7 +9,7 @@ from index.confidence import Confidence
 from index.ids import owner_for_key, tool_id
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
-from index.signature import output_signature, signature
+from index.signature import output_signature, plain_signature, signature
 from index.tool import Exposure, JsonObject, Listing, Tool
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Unresolved",
     "output_signature",
     "owner_for_key",
+    "plain_signature",
     "signature",
     "tool_id",
 ]
