@@ -6,6 +6,8 @@ import from this package only, never from its modules.
 
 from index.catalog import Catalog, Classify, Unresolved
 from index.confidence import Confidence
+from index.evaluate import Evaluation, Question, evaluate, read_questions
+from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
@@ -17,16 +19,22 @@ __all__ = [
     "Catalog",
     "Classify",
     "Confidence",
+    "Evaluation",
+    "Explanation",
     "Exposure",
     "JsonObject",
     "Listing",
     "Match",
+    "Question",
     "SearchIndex",
     "Tool",
     "Unresolved",
+    "WordScore",
+    "evaluate",
     "output_signature",
     "owner_for_key",
     "plain_signature",
+    "read_questions",
     "signature",
     "tool_id",
 ]

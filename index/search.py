@@ -17,6 +17,7 @@ import functools
 import heapq
 import re
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from index.bm25f import impacts
 from index.confidence import Confidence, grade
 from index.descriptor import WEIGHTS, indexed_text
+from index.explain import Explanation, Judged, explain
 from index.fingerprint import fingerprint_of, searchable
 from index.query import MAX_QUERY_CHARS, Query, read
 from index.scoring import Posting
@@ -94,6 +96,16 @@ class SearchIndex:
                 Confidence.HIGH if number in named else grade(found[number], ceiling),
             )
             for number in first
+        )
+
+    def explain(self, query: str, limit: int, tool: Callable[[str], Tool | None]) -> tuple[Explanation, ...]:
+        """The same hits as `search` gives, each taken apart. `tool` gives the tool of an id, such as `Catalog.get`."""
+        named = self._named_in(query[:MAX_QUERY_CHARS])
+        hits = [(bisect_left(self._ids, match.tool_id), match) for match in self.search(query, limit)]
+        return tuple(
+            explain(Judged(number, found, match.confidence, number in named), self._read(query), self._vocabulary)
+            for number, match in hits
+            if self._vocabulary is not None and (found := tool(match.tool_id)) is not None
         )
 
     def closest_words(self, query: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from index.descriptor import indexed_text
 from index.lexicon import lexicon
 from index.outline import Alphabet, Alphabets, outline
 from index.query import Knowledge, Query
-from index.ranking import Candidate, bonus, wanted
+from index.ranking import Candidate, Wanted, bonus, wanted
 from index.scoring import Posting, best_scores
 from index.spelling import Spelling
 from index.synonyms import synonyms
@@ -61,11 +61,15 @@ class Vocabulary:
         """The best `count` tools, and those that are named, with their final scores."""
         found = best_scores(query.clauses, self.posting, count)
         likely = heapq.nlargest(count, ((score, -number) for number, score in found.items()))
-        asked = wanted(query.said, self._alphabets)
+        asked = self.wanted(query)
         return {
             number: found.get(number, 0.0) + bonus(asked, self.candidate(number))
             for number in {*(-negative for _, negative in likely), *named}
         }
+
+    def wanted(self, query: Query) -> Wanted:
+        """The query as the rules of the ranking see it."""
+        return wanted(query.said, self._alphabets)
 
     def candidate(self, number: int) -> Candidate:
         """The tool as the rules of the ranking see it."""

@@ -211,3 +211,22 @@ def test_tools_of_any_text_can_be_indexed(texts: list[tuple[str, str]]) -> None:
     index = SearchIndex.build(tools)
     for one in tools:
         assert index.search(one.id, 1)[0].tool_id == one.id
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "the of and a to " * 32,
+        "?!… " * 128,
+        "create a calendar event and " * 18 + "then",
+        "प्रोजेक्ट में इश्यू बनाएँ " * 20,
+        "日历事件" * 128,
+        "crear un evento del calendario " * 16,
+        "isue repositry calander " * 21,
+        "x" * 1_000_000,
+        "a " * 500_000,
+        "\U0001f600" * 512,
+    ],
+)
+def test_any_long_query_is_answered(index: SearchIndex, query: str) -> None:
+    assert len(index.search(query, 8)) <= 8
