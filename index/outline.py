@@ -34,6 +34,9 @@ class Alphabet:
         """The word's letter; empty when no tool has the word."""
         return self._letters.get(word, "")
 
+    def __contains__(self, word: str) -> bool:
+        return word in self._letters
+
     def words(self) -> Iterable[str]:
         """Every word that has been given a letter, in the order of their coming."""
         return self._letters.keys()

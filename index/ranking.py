@@ -79,9 +79,9 @@ def side_by_side(asked: Wanted, candidate: Candidate) -> float:
 
 def name_covered(asked: Wanted, candidate: Candidate) -> float:
     """How much of the tool's name the query says, rare words counting more."""
-    rarities = [(letter in asked.terms, candidate.rarity(letter)) for letter in candidate.outline.name]
-    whole = sum(rarity for _, rarity in rarities)
-    return NAME_COVERED * sum(rarity for is_said, rarity in rarities if is_said) / whole if whole else 0.0
+    name, rarity = candidate.outline.name, candidate.rarity
+    said = [letter for letter in name if letter in asked.terms]
+    return NAME_COVERED * sum(map(rarity, said)) / sum(map(rarity, name)) if said else 0.0
 
 
 def server_named(asked: Wanted, candidate: Candidate) -> float:

@@ -8,7 +8,8 @@ function that is handed in. Safe to use from several threads.
 import heapq
 import threading
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from index.bm25f import inverse_document_frequency
@@ -41,7 +42,7 @@ class Vocabulary:
             outline([text for _, text in indexed_text(tool)], tool.name, tool.owner, self._alphabets, stem)
             for tool in tools
         ]
-        self._holders = _holders(one.terms for one in self._outlines)
+        self._rarities = _rarities([one.terms for one in self._outlines])
         self._spelling = Spelling(self._alphabets.words.words())
         self.knowledge = Knowledge(
             stem, synonyms(stem), lexicon(), lambda term: self.posting(term) is not None, self._spelling.nearest
@@ -50,7 +51,7 @@ class Vocabulary:
     def posting(self, term: str) -> Posting | None:
         """The tools that have a term."""
         known = self._postings.get(term)
-        if known is None:
+        if known is None and term in self._alphabets.terms:
             with self._lock:
                 known = self._read(term)
             if known is not None:
@@ -99,16 +100,13 @@ class Vocabulary:
         return tuple(islice(dict.fromkeys(word for _, word in sorted(found)), MAX_CLOSEST_WORDS))
 
     def _rarity(self, letter: str) -> float:
-        return inverse_document_frequency(self._holders[ord(letter)], len(self._outlines))
+        return self._rarities[ord(letter)]
 
 
-def _holders(outlines: Iterable[str]) -> "array[int]":
-    """How many tools have each letter."""
-    count = array("I")
-    for letters in outlines:
-        for letter in set(letters):
-            place = ord(letter)
-            if place >= len(count):
-                count.extend([0] * (place + 1 - len(count)))
-            count[place] += 1
-    return count
+def _rarities(outlines: Sequence[str]) -> "array[float]":
+    """The inverse document frequency of each letter, at its place."""
+    count = Counter(letter for letters in outlines for letter in set(letters))
+    rarities = array("f", bytes(4 * (1 + max(map(ord, count), default=0))))
+    for letter, holders in count.items():
+        rarities[ord(letter)] = inverse_document_frequency(holders, len(outlines))
+    return rarities
