@@ -80,9 +80,14 @@ def _is_object(clause: Clause) -> bool:
 
 
 def _most(clause: Clause, lookup: Lookup) -> float:
-    first = clause.ways[0]
-    posting = None if first.origin == "spelling" else lookup(first.phrase[0])
-    return first.weight * posting.most if posting else 0.0
+    """What the clause is worth where it is met best, as it was said or as what that means."""
+    postings = (
+        (way.weight, [lookup(term) for term in way.phrase])
+        for way in clause.ways
+        if way.origin in ("said", "translation")
+    )
+    known = ((weight, [posting.most for posting in found if posting]) for weight, found in postings if all(found))
+    return max((weight * sum(shares) / len(shares) for weight, shares in known if shares), default=0.0)
 
 
 def _occurs(clause: Clause, number: int, lookup: Lookup) -> bool:

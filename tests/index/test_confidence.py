@@ -17,6 +17,7 @@ TOOLS = (
     tool("github:merge_pull_request", "Merge a pull request."),
     tool("files:read_file", "Read the content of a file."),
     tool("mail:send_message", "Send a message to somebody."),
+    tool("garden:water", "Waters plants."),
     tool("shop:create_invoice", "Create an invoice for a customer."),
 )
 
@@ -32,6 +33,9 @@ def index() -> SearchIndex:
         ("delete calendar event", Confidence.HIGH),
         ("merge a pull request", Confidence.HIGH),
         ("mcp:files:read_file", Confidence.HIGH),  # named
+        ("customer", Confidence.HIGH),
+        ("evento del calendario", Confidence.HIGH),
+        ("plants", Confidence.HIGH),  # a word that another language has too, with another meaning
         ("create a calendar event for the parents evening at school", Confidence.MEDIUM),
         ("write an angry letter to a customer of the energy supplier", Confidence.LOW),
     ],
