@@ -116,7 +116,12 @@ def not_yet_listed(status: UpstreamStatus, now: float) -> GatewayError:
         )
     seconds = max(0.0, now - (status.down_since or status.since))
     why = one_line(status.error, 300).rstrip(".")
-    return GatewayError("upstream_down", f"{status.owner} has been down for {seconds:.0f} s: {why}.", status.hint)
+    retry = "" if status.next_try is None else f"; it is tried again in {max(0.0, status.next_try - now):.0f} s"
+    return GatewayError(
+        "upstream_down",
+        f"{status.owner} has been down for {seconds:.0f} s: {why}{retry}.",
+        status.hint or "Run `toolfold check` to see what it needs.",
+    )
 
 
 def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], listed: Collection[str]) -> GatewayError:

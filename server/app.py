@@ -1,9 +1,11 @@
 """The parts of a running gateway, put together in one context manager. Read it as a parts list."""
 
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import anyio
@@ -17,7 +19,19 @@ from server.listing_cache import ListingCache
 from server.policy import Policy
 from server.redaction import Redactor
 from server.version import __version__
-from upstream_clients import Fleet, JsonObject, Launch, Patience, State, UpstreamSpec, UpstreamStatus, open_fleet
+from upstream_clients import (
+    Fleet,
+    JsonObject,
+    Launch,
+    Patience,
+    Progress,
+    State,
+    UpstreamError,
+    UpstreamRefused,
+    UpstreamSpec,
+    UpstreamStatus,
+    open_fleet,
+)
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -73,7 +87,7 @@ async def open_gateway(
             def statuses() -> Mapping[str, UpstreamStatus]:
                 return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
 
-            calls = CallPath(fleet.call, limits.result_bytes)
+            calls = CallPath(partial(_call, fleet, redact), limits.result_bytes)
             gateway = Gateway(
                 Parts(entries, settings.gateway, library, calls, keeper.instructions, statuses, fleet.want, redact)
             )
@@ -96,6 +110,25 @@ def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper,
         known_era=keeper.era(server.owner),
         lazy=lazy,
     )
+
+
+async def _call(
+    fleet: Fleet,
+    redact: Redactor,
+    owner: str,
+    name: str,
+    arguments: JsonObject,
+    meta: Mapping[str, object],
+    on_progress: Progress | None = None,
+) -> JsonObject:
+    """`Fleet.call`, with the secrets taken out of what a failure says: before anything folds or cuts it."""
+    try:
+        return await fleet.call(owner, name, arguments, meta, on_progress)
+    except UpstreamError as error:
+        error.message, error.hint = redact(error.message), redact(error.hint)
+        if isinstance(error, UpstreamRefused) and error.data is not None:
+            error.data = redact(json.dumps(error.data, ensure_ascii=False))
+        raise
 
 
 def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:

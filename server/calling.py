@@ -19,6 +19,10 @@ from server.errors import GatewayError
 from server.results import ResultStore, bound
 from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
 
+ERROR_CHARACTERS: Final = 500
+ERROR_DATA_CHARACTERS: Final = 1_000
+"""What of an upstream's error is passed on: enough for a reason and an address to go to."""
+
 TOOL_META: Final = "toolfold/tool"
 REPAIRS_META: Final = "toolfold/repairs"
 
@@ -112,10 +116,11 @@ class CallPath:
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)
         work = check.from_call if call.form == "envelope" else check.from_direct
+        own_names = (tool.id, tool.name)
         try:
             if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
-                return work(call.arguments)
-            return await anyio.to_thread.run_sync(work, call.arguments)
+                return work(call.arguments, own_names)
+            return await anyio.to_thread.run_sync(work, call.arguments, own_names)
         except InvalidArguments as invalid:
             expected = signature(tool.input_schema)
             hint = explain(invalid.problems, expected, by_its_own_name=call.form == "direct")
@@ -191,8 +196,10 @@ class UpstreamFailure(GatewayError):
 
     def __init__(self, owner: str, error: UpstreamError) -> None:
         if isinstance(error, UpstreamRefused):
-            message = f"{owner} refused the call: {one_line(error.message, 500)} (JSON-RPC error {error.rpc_code})."
+            data = "" if error.data is None else f"; data: {one_line(str(error.data), ERROR_DATA_CHARACTERS)}"
+            said = one_line(error.message, ERROR_CHARACTERS)
+            message = f"{owner} refused the call: {said} (JSON-RPC error {error.rpc_code}{data})."
         else:
             effects = "It may have run: look before you call it again." if error.ran else "It did not run."
-            message = f"{owner}: {one_line(error.message, 500)}. {effects}"
+            message = f"{owner}: {one_line(error.message, ERROR_CHARACTERS)}. {effects}"
         super().__init__(error.code, message, error.hint)

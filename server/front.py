@@ -144,14 +144,17 @@ class Front:
 
     def refuse(self, request_id: object, code: int, message: str) -> None:
         """Answers a request, or something that was meant as one, with an error."""
-        self._write({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}})
+        if isinstance(request_id, (str, int)):
+            self._open.pop(request_id, None)
+        self._write(_error(request_id, code, message))
 
     def drain(self) -> None:
         """Answers whatever is still open, because the process ends."""
-        for message in [*self._open.values(), *(message for message, _era in self._deferred)]:
+        unanswered = [*self._open.values(), *(message for message, _era in self._deferred)]
+        self._deferred.clear()
+        for message in unanswered:
             self.refuse(message.get("id"), DRAINING, "draining: the gateway is shutting down; the call was given up")
         self._open.clear()
-        self._deferred.clear()
 
     def _answer(self, message: JsonObject) -> JsonObject | None:
         """The answer to a request that the front knows, _LATER for a list that can't be known yet, else None."""
@@ -227,6 +230,9 @@ class Front:
             self.refuse(None, INVALID_REQUEST, "the id must be a string or an integer")
             return
         if isinstance(request_id, (str, int)) and isinstance(method, str):
+            if request_id in self._open:
+                self._write(_error(request_id, INVALID_REQUEST, "a request of this id is still open"))
+                return
             self._open[request_id] = message
             self._era = self._era or _opened_era(method, message.get("params"))
             self.sdk_wanted.set()
@@ -278,6 +284,10 @@ def _opened_era(method: str, params: object) -> Era:
     """The era in which the SDK's server is opened by this request."""
     meta = params.get("_meta") if isinstance(params, dict) else None
     return "modern" if method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta else "legacy"
+
+
+def _error(request_id: object, code: int, message: str) -> JsonObject:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
 def _is_id(value: object) -> bool:

@@ -70,7 +70,7 @@ class Gateway:
         self._library = parts.library
         self._search_settings = parts.settings.tool_search
         self._surface_of = Catalog.empty()
-        self._surface = build_surface((), self._search_settings)
+        self._surface = build_surface((), self._search_settings, {})
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
@@ -136,7 +136,8 @@ class Gateway:
         catalog = self._library.snapshot.catalog
         if catalog is not self._surface_of:
             direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface, self._surface_of = build_surface(direct, self._search_settings), catalog
+            self._surface = build_surface(direct, self._search_settings, self._surface.direct)
+            self._surface_of = catalog
         return self._surface
 
     async def find(self, reference: str) -> Tool:

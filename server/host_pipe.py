@@ -6,6 +6,7 @@ through a pipe by a thread, because it can't be waited for.
 
 import asyncio
 import os
+import select
 import stat
 import threading
 from collections.abc import Callable
@@ -17,6 +18,9 @@ import anyio.to_thread
 from upstream_clients import LineSplitter
 
 COPY_BYTES: Final = 64 * 1024
+
+HANG_UP_SECONDS: Final = 0.25
+"""How often a host that does not read is looked at for having gone. A host kills two seconds after it closes our input."""
 
 
 class HostPipe:
@@ -30,6 +34,8 @@ class HostPipe:
         self._drained = anyio.Event()
         self._drained.set()
         self._written = anyio.Event()
+        self._on_end: Callable[[], None] = lambda: None
+        self._watch: asyncio.TimerHandle | None = None
 
     def __repr__(self) -> str:
         return f"<HostPipe {'paused' if self._reasons_to_pause else 'reading'}>"
@@ -51,6 +57,16 @@ class HostPipe:
         else:
             self.pause("host is not reading")
             self._drained = anyio.Event()
+            self._end_if_gone()
+
+    def _end_if_gone(self) -> None:
+        """A paused reader does not see the end of its input, so it is looked for while the host does not read."""
+        if self._drained.is_set() or self._reader is None or self._reader.is_closing():
+            return
+        if _has_hung_up(self._reader.get_extra_info("pipe").fileno()):
+            self._on_end()
+        else:
+            self._watch = asyncio.get_running_loop().call_later(HANG_UP_SECONDS, self._end_if_gone)
 
     def pause_reading(self) -> None:
         self.pause("busy")
@@ -71,6 +87,7 @@ class HostPipe:
 
     async def open(self, on_line: Callable[[bytes | None], None], on_end: Callable[[], None], line_bytes: int) -> None:
         loop = asyncio.get_running_loop()
+        self._on_end = on_end
         source, sink = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -85,6 +102,8 @@ class HostPipe:
 
     async def close(self, seconds: float) -> None:
         """Lets the last answers be written, for as long as the host reads them, at most `seconds`."""
+        if self._watch is not None:
+            self._watch.cancel()
         if self._reader is not None:
             self._reader.close()
         if self._writer is None:
@@ -151,6 +170,13 @@ class _Sink(asyncio.Protocol):
 def _is_waitable(descriptor: int) -> bool:
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _has_hung_up(descriptor: int) -> bool:
+    """Whether nothing can come from there any more, without reading what may still be waiting."""
+    poll = select.poll()
+    poll.register(descriptor, getattr(select, "POLLRDHUP", 0))
+    return any(event & ~select.POLLIN for _descriptor, event in poll.poll(0))
 
 
 def _copy(source: int, target: int) -> None:

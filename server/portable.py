@@ -6,6 +6,8 @@ Laws
 1. A published schema accepts all that the original accepts: what can't be said portably is left open, never narrowed.
 2. So a part that narrows when its own parts are left open (`not`, `if`, the one in `oneOf`) is not published either.
 3. The result is bounded, however the references of the original multiply or recur.
+4. Property names that strict APIs refuse are not published, required ones neither: one of them costs a host the whole
+   request, with all its tools. They are named in the root's description, and `tool_call` takes them at any time.
 """
 
 import json
@@ -14,6 +16,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
+from server.clean import one_line
 from upstream_clients import JsonObject
 
 DEPTH: Final = 12
@@ -24,6 +27,10 @@ SIZE: Final = 2_000
 
 BYTES: Final = 64 * 1024
 """Of one published schema, the most that an upstream's own may have. Beyond it nothing but the open root is published."""
+
+NAMED_PROPERTIES: Final = 10
+NAMED_CHARACTERS: Final = 80
+"""So many properties that were left out are named, and so much of each name."""
 
 _ANNOTATIONS: Final = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"})
 
@@ -47,6 +54,7 @@ _SINGLE: Final = frozenset({"items", "additionalProperties", "contains"})
 
 _NOT_IN_ROOT: Final = frozenset({"anyOf", "allOf", "enum", "const"})
 _UNPORTABLE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_PROPERTY: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def is_portable_name(name: str, limit: int) -> bool:
@@ -58,11 +66,14 @@ def portable_text(name: str) -> str:
     return _UNPORTABLE.sub("_", name)
 
 
-def portable_schema(schema: JsonObject) -> JsonObject:
-    """A flat object schema that accepts at least what `schema` accepts."""
-    written = _Writer(schema).write(schema, 0)
+def portable_schema(schema: JsonObject, tool_id: str) -> JsonObject:
+    """A flat object schema that accepts at least what `schema`, the input of this tool, accepts."""
+    writer = _Writer(schema)
+    written = writer.write(schema, 0)
     root = {key: value for key, value in written.items() if key not in _NOT_IN_ROOT}
     published = {**root, "type": "object", "properties": root.get("properties", {})}
+    if writer.left_out:
+        published["description"] = f"{root.get('description', '')} {_told(writer.left_out, tool_id)}".strip()
     return published if len(json.dumps(published)) <= BYTES else {"type": "object", "properties": {}}
 
 
@@ -72,6 +83,8 @@ class _Writer:
     def __init__(self, root: JsonObject) -> None:
         self._root = root
         self._left = SIZE
+        self.left_out: dict[str, bool] = {}
+        """The properties that are not published for their names' sake, and whether they are required."""
 
     def write(self, node: JsonObject, depth: int) -> JsonObject:
         self._left -= 1
@@ -83,8 +96,23 @@ class _Writer:
             beside = {key: value for key, value in node.items() if key in _ANNOTATIONS}
             return self.write({**(found if isinstance(found, dict) else {}), **beside}, depth + 1)
         written = {key: self._member(key, value, depth + 1) for key, value in node.items() if _is_published(key, value)}
+        self._leave_out(written)
         either = written.pop("oneOf", None)  # an opened branch may fit beside another one
         return written if either is None else {"anyOf": either, **written}
+
+    def _leave_out(self, written: JsonObject) -> None:
+        """Takes out the properties of names that strict APIs refuse, and what would forbid them when they are unknown."""
+        properties, required = written.get("properties"), written.get("required")
+        refused = [name for name in properties if not _PROPERTY.fullmatch(name)] if isinstance(properties, dict) else []
+        if not isinstance(properties, dict) or not refused:
+            return
+        needed = required if isinstance(required, list) else []
+        self.left_out |= {name: name in needed or self.left_out.get(name, False) for name in refused}
+        written["properties"] = {name: schema for name, schema in properties.items() if name not in refused}
+        written.pop("additionalProperties", None)
+        written.pop("required", None)
+        if shown := [name for name in needed if name not in refused]:
+            written["required"] = shown
 
     def _member(self, key: str, value: object, depth: int) -> object:
         if key in _NAMED and isinstance(value, dict):  # names are the tool's own, `$ref` among them
@@ -97,6 +125,17 @@ class _Writer:
         if isinstance(schema, dict):
             return self.write(schema, depth)
         return False if schema is False else {}
+
+
+def _told(left_out: Mapping[str, bool], tool_id: str) -> str:
+    """For the model: which properties there are beside the published ones, and where to read about them."""
+    named = [
+        json.dumps(one_line(name, NAMED_CHARACTERS), ensure_ascii=False) + (" (required)" if is_required else "")
+        for name, is_required in sorted(left_out.items(), key=lambda one: (not one[1], one[0]))
+    ]
+    more = len(named) - NAMED_PROPERTIES
+    text = ", ".join(named[:NAMED_PROPERTIES]) + (f" and {more} more" if more > 0 else "")
+    return f"Not shown: {text}. tool_describe has the whole schema under the id {tool_id}."
 
 
 def _is_published(key: str, value: object) -> bool:

@@ -1,6 +1,7 @@
 """Files that only this user may read, replaced whole: a reader sees the old content or the new, never a torn one."""
 
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -30,10 +31,11 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def read_file(path: Path, limit: int) -> bytes | None:
-    """The content, or None when there is no such file or it is over `limit` bytes. Raises OSError otherwise."""
+    """The content, or None when there is no such regular file or it is over `limit` bytes. Raises OSError otherwise."""
     try:
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a FIFO would block for ever
     except FileNotFoundError:
         return None
-    return content if len(content) <= limit else None
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(limit + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    return content if content is not None and len(content) <= limit else None

@@ -1,5 +1,6 @@
 """Keeps the secrets of the configuration out of everything that is shown: errors, status, logs."""
 
+import json
 import logging
 from collections.abc import Iterable
 from typing import Final
@@ -7,11 +8,18 @@ from typing import Final
 MASK: Final = "[redacted]"
 
 
+SHORTEST_PART: Final = 8
+"""A line of a longer secret counts as one itself from here on; a shorter one would blank out ordinary words."""
+
+
 class Redactor:
-    """Replaces the exact values it was given. The longest first, so that no tail of one is left over."""
+    """Replaces the exact values it was given, and the forms in which they get into texts.
+
+    Those are: folded onto one line, line by line, and escaped as in JSON. The longest first, so that no tail is left over.
+    """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = sorted(set(secrets), key=len, reverse=True)
+        self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
 
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._secrets)} values>"
@@ -20,6 +28,12 @@ class Redactor:
         for secret in self._secrets:
             text = text.replace(secret, MASK)
         return text
+
+
+def _forms(secret: str) -> set[str]:
+    folded = " ".join(secret.split())
+    lines = {line.strip() for line in secret.splitlines() if len(line.strip()) >= SHORTEST_PART}
+    return {secret, folded, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], *lines} - {""}
 
 
 class RedactingFormatter(logging.Formatter):

@@ -1,13 +1,21 @@
-"""What an upstream answered, kept within the size a host can take. Nothing is lost: what is cut stays here to be read on.
+"""What an upstream answered, kept within the size a host can take.
 
-Text is cut at a character boundary and says so. Structured content and binary blocks are replaced whole by a reference.
+Laws
+1. A bounded result is at most `limit` bytes of content, `limit` of structured content, and a few kilobytes of all else
+   and of references, whatever the upstream put where. Bytes are those of the JSON in UTF-8.
+2. Nothing is lost. What is not shown is kept: reading its reference from offset 0 until there is no next offset gives
+   exactly the text of a text block, and the JSON of all else.
+3. Only the text of a text block is ever cut, between two characters, and says so. Structured content, binary blocks and
+   fields of any name are whole, or replaced whole by a reference.
+4. Nothing is replaced by something longer than itself, and what is too small to be replaced alone is replaced together.
 """
 
 import json
 import secrets
 import time
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,10 +30,17 @@ KEEP_SECONDS: Final = 600.0
 KEEP_BYTES: Final = 64 * 1024 * 1024
 """In all. The oldest go first; sixteen of the longest lines an upstream may send."""
 
-
 REFERENCE_BYTES: Final = 256
-"""What a marker or a reference takes. Where less is left, all further blocks share one: many small ones must not grow."""
+"""What a marker or a reference takes at the most. Where less is left, all that follows shares one."""
 
+FIELDS_BYTES: Final = 4 * 1024
+"""For the entries of `_meta`, and again for the fields that no protocol knows. Real ones take some hundred bytes."""
+
+REST: Final = "toolfold/rest"
+"""The field that refers to the fields which found no room."""
+
+LEADING: Final = ("isError", "resultType")
+"""Without these fields a result means something else: no number of others may crowd them out."""
 
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
@@ -55,7 +70,7 @@ class ResultStore:
         return reference
 
     def read(self, reference: str, offset: int, limit: int) -> JsonObject:
-        """A tool result with the text from `offset` (in bytes) on, at most `limit` bytes of it.
+        """A tool result with the text from `offset` (in bytes) on, as much of it as takes `limit` bytes of JSON.
 
         Raises:
             GatewayError: the reference is unknown or has expired, or the offset lies outside.
@@ -88,41 +103,75 @@ class ResultStore:
 
 
 def bound(result: JsonObject, limit: int, store: ResultStore) -> JsonObject:
-    """The result unchanged if it is small; else one whose texts and other parts each stay within `limit` bytes in all."""
-    size = len(_COMPACT.encode(result))  # ASCII: at least as long as the UTF-8 that is counted below
-    if size <= limit:
+    """The result unchanged if it is small; else one whose parts each stay within their bound."""
+    if len(_COMPACT.encode(result)) <= limit:  # ASCII: at least as long as the UTF-8 that is counted below
         return result
-    bounded = dict(result)
-    content = result.get("content")
-    if isinstance(content, list):
-        bounded["content"] = _bound_blocks(content, limit, store)
-    structured = result.get("structuredContent")
-    if structured is not None and len(_encode(structured)) > limit:
-        bounded["structuredContent"] = _reference(_encode(structured), store)
-    return bounded
+    fields = dict(result)
+    parts: JsonObject = {}
+    if "content" in fields:
+        parts["content"] = _bound_content(fields.pop("content"), limit, store)
+    if "structuredContent" in fields:
+        parts["structuredContent"] = _bound_value(fields.pop("structuredContent"), limit, store)
+    if isinstance(meta := fields.get("_meta"), dict):
+        del fields["_meta"]
+        parts["_meta"] = _bound_fields(meta, store)
+    leading: JsonObject = {name: fields.pop(name) for name in LEADING if name in fields}
+    return {**parts, **_bound_fields({**leading, **fields}, store)}
 
 
-def _bound_blocks(blocks: list[object], limit: int, store: ResultStore) -> list[object]:
+def _bound_content(content: object, room: int, store: ResultStore) -> object:
+    if not isinstance(content, list):
+        return content if len(_encode(content)) <= room else [_replaced(content, store)]
     bounded: list[object] = []
-    for position, block in enumerate(blocks):
-        fits = len(_encode(block)) <= limit
-        if not fits and limit < REFERENCE_BYTES and position < len(blocks) - 1:
-            return [*bounded, _replaced(blocks[position:], store)]
-        kept = block if fits else _bound_block(block, limit, store)
-        bounded.append(kept)
-        limit = max(0, limit - len(_encode(kept)))
+    for position, block in enumerate(content):
+        size, is_last = _size(block), position == len(content) - 1
+        if size > room and room < REFERENCE_BYTES and not is_last:
+            return [*bounded, *_bound_rest(content[position:], store)]
+        bounded.append(block if size <= room else _bound_block(block, room, store))
+        room = max(0, room - _size(bounded[-1]))
     return bounded
 
 
-def _bound_block(block: object, limit: int, store: ResultStore) -> object:
+def _bound_rest(blocks: list[object], store: ResultStore) -> list[object]:
+    return blocks if len(_encode(blocks)) <= REFERENCE_BYTES else [_replaced(blocks, store)]
+
+
+def _bound_block(block: object, room: int, store: ResultStore) -> object:
+    if _size(block) <= room + REFERENCE_BYTES:  # a marker or a reference would take as much
+        return block
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
     if isinstance(block, dict) and isinstance(text, str):
-        content = text.encode("utf-8", "surrogatepass")
-        shown, end = _cut(content, 0, limit)
-        if end == len(content):
-            return block
-        return {**block, "text": shown + _marker(store.keep(content), end, len(content))}
+        frame = _size({**block, "text": ""})
+        if frame <= max(room, REFERENCE_BYTES):
+            content = text.encode("utf-8", "surrogatepass")
+            shown, end = _cut(content, 0, max(0, room - frame))
+            return {**block, "text": shown + _marker(store.keep(content), end, len(content))}
     return _replaced(block, store)
+
+
+def _bound_value(value: object, room: int, store: ResultStore) -> object:
+    content = _encode(value)
+    return value if len(content) <= room else _reference(content, store)
+
+
+def _bound_fields(fields: Mapping[str, object], store: ResultStore) -> JsonObject:
+    """The entries within FIELDS_BYTES in all: whole, else replaced under their name, else together with others."""
+    bounded: JsonObject = {}
+    rest: JsonObject = {}
+    room = FIELDS_BYTES
+    for name, value in fields.items():
+        size, replaced_size = _size({name: value}), _size(name) + REFERENCE_BYTES
+        if size <= room and name != REST:
+            bounded[name] = value
+            room -= size
+        elif replaced_size <= room and name != REST:
+            bounded[name] = _reference(_encode(value), store)
+            room -= replaced_size
+        else:
+            rest[name] = value
+    if len(_encode(rest)) <= REFERENCE_BYTES:
+        return {**bounded, **rest}
+    return {**bounded, REST: _reference(_encode(rest), store)}
 
 
 def _replaced(part: object, store: ResultStore) -> JsonObject:
@@ -141,14 +190,29 @@ def _marker(reference: str, offset: int, total: int) -> str:
     return f"\n[toolfold: cut at byte {offset} of {total}. Read on within 10 minutes: tool_call {read_on}]"
 
 
-def _cut(content: bytes, start: int, limit: int) -> tuple[str, int]:
-    """The text from `start`, at most `limit` bytes, and where it ends. Never splits a character."""
-    end = min(len(content), start + limit)
-    while end < len(content) and content[end] & 0xC0 == 0x80:
-        end -= 1
-    while start < end and content[start] & 0xC0 == 0x80:
+def _cut(content: bytes, start: int, room: int) -> tuple[str, int]:
+    """The text from `start` that takes at most `room` bytes of JSON, and where it ends. Never splits a character."""
+    while start < len(content) and _is_inside_character(content[start]):
         start += 1
-    return content[start:end].decode("utf-8", "surrogatepass"), end
+
+    def text(length: int) -> tuple[str, int]:
+        end = min(len(content), start + length)
+        while end < len(content) and _is_inside_character(content[end]):
+            end -= 1
+        return content[start:end].decode("utf-8", "surrogatepass"), end
+
+    def escaped(length: int) -> int:
+        return len(_encode(text(length)[0])) - len('""')
+
+    return text(room if escaped(room) <= room else bisect_right(range(room), room, key=escaped) - 1)
+
+
+def _is_inside_character(byte: int) -> bool:
+    return byte & 0xC0 == 0x80
+
+
+def _size(value: object) -> int:
+    return len(_encode(value)) + len(",")
 
 
 def _encode(value: object) -> bytes:

@@ -73,7 +73,7 @@ class SdkServer:
             return result
         meta = result.get("_meta")
         stamp = {SERVER_KEY: self._server_info}
-        return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
+        return {**result, "resultType": "complete", "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
     async def _call(self, ctx: Context) -> JsonObject:
         try:
@@ -141,7 +141,7 @@ class _FromHost(_Stream):
             try:
                 return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
             except ValidationError:
-                if "method" in message or "id" in message:
+                if not {"result", "error"} & message.keys():  # an answer gets no answer
                     self._front.refuse(message.get("id"), INVALID_REQUEST, "Invalid Request")
 
 

@@ -37,6 +37,9 @@ logger = logging.getLogger(__name__)
 LAST_WRITE_SECONDS: Final = 0.2
 """For the last answers to reach the host, if it still reads."""
 
+FIRST_LIST_SECONDS: Final = 0.25
+"""Hosts ask for the list as soon as they are greeted."""
+
 EAGER_SDK_SECONDS: Final = 3.0
 """The SDK is imported when it is needed, after the first list, or at the latest now: a quiet moment is the best one."""
 
@@ -66,6 +69,7 @@ async def _serve(settings: Settings, directories: Directories) -> None:
         await pipe.open(session.front.take_line, end, settings.gateway.limits.line_bytes)
         tasks.start_soon(_end_on_signal, end)
         try:
+            await session.first_list_answered()
             async with open_gateway(
                 settings, directories, Hooks(session.catalogue_changed, session.changed)
             ) as running:
@@ -102,6 +106,12 @@ class _Session:
         self._published = self._listing()
         self.front.listing_known()
         self.on_change()
+
+    async def first_list_answered(self) -> None:
+        """Nothing competes with the first answers: all other work waits for them, though not for a host that is slow."""
+        if not self._may_have_direct:
+            with anyio.move_on_after(FIRST_LIST_SECONDS):
+                await self.front.sdk_wanted.wait()
 
     def catalogue_changed(self) -> None:
         self._relisted.set()
@@ -146,7 +156,7 @@ class _Session:
             return {"tools": list(self._running.gateway.surface().tools)}
         if self._may_have_direct:
             return None
-        return {"tools": list(build_surface((), self._settings.gateway.tool_search).tools)}
+        return {"tools": list(build_surface((), self._settings.gateway.tool_search, {}).tools)}
 
 
 def _import_sdk_server() -> "type[SdkServer]":

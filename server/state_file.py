@@ -47,7 +47,8 @@ class StateFile:
             while True:
                 await self._changed.wait()
                 self._changed = anyio.Event()
-                document: JsonObject = {"pid": os.getpid(), "written": time.time(), **self._describe()}
+                who: JsonObject = {"pid": os.getpid(), "born": _born(os.getpid())}
+                document: JsonObject = {**who, "written": time.time(), **self._describe()}
                 await anyio.to_thread.run_sync(self._write, document, abandon_on_cancel=True)
                 await anyio.sleep(SPACING_SECONDS)
         finally:
@@ -83,10 +84,12 @@ def _read(path: Path) -> JsonObject | None:
     try:
         content = read_file(path, LARGEST_FILE_BYTES)
         state = None if content is None else json.loads(content)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    pid = state.get("pid") if isinstance(state, dict) else None
-    if not isinstance(pid, int) or not _is_alive(pid):
+    if not isinstance(state, dict):
+        return None
+    pid = state.get("pid")
+    if not isinstance(pid, int) or not _is_alive(pid) or state.get("born") != _born(pid):
         with suppress(OSError):
             path.unlink(missing_ok=True)
         return None
@@ -96,8 +99,18 @@ def _read(path: Path) -> JsonObject | None:
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True
     return True
+
+
+def _born(pid: int) -> str | None:
+    """When the process was started, in the kernel's own units: a number used again is another process. None off Linux."""
+    try:
+        return (
+            Path("/proc", str(pid), "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
+        )
+    except (OSError, IndexError):
+        return None

@@ -1,14 +1,19 @@
 """What the host sees: our three tools, the direct-only ones, and the instructions.
 
-A function of configuration and catalogue alone, sorted, one page: nothing that a host does changes it. Every tool
-published has a portable name and a flat object schema (notes on hosts: name prefixes, 64-character limits, strict APIs).
+A function of configuration, catalogue and the names given before, sorted, one page: nothing that a host does changes it.
+Every tool published has a portable name and a flat object schema (notes on hosts: name prefixes, 64-character limits,
+strict APIs).
+
+Laws
+1. A name once given stands for that one tool as long as this process runs: a host may hold an older list.
+2. A name that several tools ask for is given to none of them, so that the order in which upstreams come up decides nothing.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from itertools import count
+from typing import Final, TypeAlias
 
 from index import Exposure, Tool
 from server.clean import one_line
@@ -26,6 +31,10 @@ NAME_CHARACTERS: Final = 40
 
 NAME_HASH_CHARACTERS: Final = 6
 
+GIVEN_NAMES: Final = 20_000
+"""Names that are remembered. Beyond them a new name is not published, only called by its id: an upstream that renames its
+tools without end must not fill the memory."""
+
 INSTRUCTIONS_CHARACTERS: Final = 2000
 """The largest host cuts a server's instructions at 2,048 characters."""
 
@@ -38,32 +47,56 @@ HOW: Final = (
 )
 
 
+_Claim: TypeAlias = tuple[Tool, Iterator[str]]
+"""A tool, and the names that it asks for next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The published list, and which catalogue tool each direct-only name stands for."""
+    """The published list, and which tool each direct-only name stands for: those published now and those of before."""
 
     tools: tuple[JsonObject, ...]
     direct: Mapping[str, str]
 
 
-def build_surface(direct: Iterable[Tool], settings: ToolSearchSettings) -> Surface:
-    """The list for these direct-only tools."""
-    named = direct_names(direct)
-    published = [*_our_tools(settings), *(_published(name, tool) for name, tool in named.items())]
+def build_surface(direct: Iterable[Tool], settings: ToolSearchSettings, former: Mapping[str, str]) -> Surface:
+    """The list for these direct-only tools. `former` is the `direct` of the list before."""
+    given = dict(former)
+    published = _our_tools(settings)
+    for name, tool in sorted(direct_names(direct, former).items()):
+        if name in given or len(given) < GIVEN_NAMES:
+            given[name] = tool.id
+            published.append(_published(name, tool))
     published.sort(key=lambda tool: str(tool["name"]))
-    return Surface(tuple(published), {name: tool.id for name, tool in named.items()})
+    return Surface(tuple(published), given)
 
 
-def direct_names(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The published name of each direct-only tool: the bare one where it is unique and portable, else `<key>_<tool>`."""
-    direct = sorted((tool for tool in tools if tool.exposure is Exposure.DIRECT), key=lambda tool: tool.id)
-    count = Counter(tool.name for tool in direct)
-    named: dict[str, Tool] = {}
-    for tool in direct:
-        unique = count[tool.name] == 1 and tool.name not in OUR_NAMES and is_portable_name(tool.name, NAME_CHARACTERS)
-        name = tool.name if unique else _short(portable_text(f"{tool.owner}_{tool.name}"), tool.id)
-        named[name if name not in named and name not in OUR_NAMES else _hashed(name, tool.id)] = tool
-    return named
+def direct_names(tools: Iterable[Tool], former: Mapping[str, str]) -> dict[str, Tool]:
+    """The published name of each direct-only tool: the first it asks for that no other tool asks for or ever had."""
+    waiting: list[_Claim] = [(tool, _names(tool)) for tool in tools if tool.exposure is Exposure.DIRECT]
+    named: dict[str, _Claim | None] = dict.fromkeys(OUR_NAMES)  # None: nobody gets it
+    while waiting:
+        claim = tool, names = waiting.pop()
+        name = next(names)
+        if name not in named and former.get(name, tool.id) == tool.id:
+            named[name] = claim
+            continue
+        other = named.get(name)
+        named[name] = None
+        waiting += [claim] if other is None else [claim, other]
+    return {name: claim[0] for name, claim in named.items() if claim is not None}
+
+
+def _names(tool: Tool) -> Iterator[str]:
+    """What a tool asks to be called, best first: its bare name, `<key>_<tool>`, then that with a hash, without end."""
+    if is_portable_name(tool.name, NAME_CHARACTERS):
+        yield tool.name
+    name = portable_text(f"{tool.owner}_{tool.name}")
+    if len(name) <= NAME_CHARACTERS:
+        yield name
+    for attempt in count():
+        digest = sha256(f"{tool.id}{attempt or ''}".encode()).hexdigest()[:NAME_HASH_CHARACTERS]
+        yield f"{name[: NAME_CHARACTERS - NAME_HASH_CHARACTERS - 1]}_{digest}"
 
 
 def instructions(servers: Iterable[ServerEntry]) -> str:
@@ -85,7 +118,7 @@ def _published(name: str, tool: Tool) -> JsonObject:
     published: JsonObject = {
         "name": name,
         "description": one_line(tool.description, 1000),
-        "inputSchema": portable_schema(tool.input_schema),
+        "inputSchema": portable_schema(tool.input_schema, tool.id),
         "_meta": {**META, "toolfold/tool": tool.id},
     }
     if tool.label != tool.name:
@@ -94,15 +127,6 @@ def _published(name: str, tool: Tool) -> JsonObject:
     if isinstance(annotations, dict):
         published["annotations"] = {key: value for key, value in annotations.items() if isinstance(value, bool)}
     return published
-
-
-def _short(name: str, tool_id: str) -> str:
-    return name if len(name) <= NAME_CHARACTERS else _hashed(name, tool_id)
-
-
-def _hashed(name: str, tool_id: str) -> str:
-    digest = sha256(tool_id.encode()).hexdigest()[:NAME_HASH_CHARACTERS]
-    return f"{name[: NAME_CHARACTERS - NAME_HASH_CHARACTERS - 1]}_{digest}"
 
 
 def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:

@@ -91,6 +91,16 @@ def wrong_directions(project: Path) -> list[str]:
     return wrong
 
 
+def hidden_imports(project: Path) -> list[str]:
+    """Imports by name at run time, which the other rules could not see."""
+    return [
+        f"{path}: {ast.unparse(node.func)}"
+        for path, node in nodes(project)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"__import__", "import_module", "importlib.import_module"}
+    ]
+
+
 def exports(package: Path) -> frozenset[str]:
     """The names in `__all__`, which is a plain list."""
     for node in ast.parse(package.read_bytes()).body if package.exists() else ():
@@ -134,6 +144,10 @@ def misplaced_entries(project: Path) -> list[str]:
 
 def test_rooms_import_downwards_and_from_packages_only() -> None:
     assert wrong_directions(PROJECT) == []
+
+
+def test_nothing_is_imported_behind_the_back_of_these_rules() -> None:
+    assert hidden_imports(PROJECT) == []
 
 
 def test_each_library_is_imported_at_its_one_seam() -> None:

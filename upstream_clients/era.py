@@ -136,7 +136,7 @@ async def list_tools(peer: Peer, greeter: Greeter, era: Era, page_seconds: float
             if refusal.rpc_code == METHOD_NOT_FOUND and not cursor:
                 return ()
             raise
-        found = _objects(page.get("tools"))
+        found = _page(page)
         if found and found == last:
             return tuple(tools)  # it knows no cursors, and gives the same page for each
         tools += found
@@ -151,8 +151,14 @@ def _object(value: object) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _objects(value: object) -> list[JsonObject]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+def _page(page: JsonObject) -> list[JsonObject]:
+    """The tools of one page. A malformed page must not pass for a short one: it would replace a good listing."""
+    tools, cursor = page.get("tools"), page.get("nextCursor")
+    if not isinstance(tools, list):
+        raise UpstreamProtocolFault("its tools/list has no list of tools")
+    if cursor is not None and not isinstance(cursor, str):
+        raise UpstreamProtocolFault("its tools/list has a nextCursor that is no text")
+    return [tool for tool in tools if isinstance(tool, dict)]
 
 
 def _text(value: object) -> str:

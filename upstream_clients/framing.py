@@ -104,8 +104,11 @@ def parse(line: bytes) -> JsonObject:
 
 
 def dump(message: JsonObject) -> bytes:
-    """A message as one line. ASCII only, so that a lone surrogate in upstream text survives as it came."""
-    return _COMPACT.encode(message).encode("ascii") + NEWLINE
+    """A message as one line. Where text has a lone surrogate, which UTF-8 can't say, all of the line is escaped."""
+    try:
+        return _COMPACT.encode(message).encode("utf-8") + NEWLINE
+    except UnicodeEncodeError:
+        return _ESCAPED.encode(message).encode("ascii") + NEWLINE
 
 
 def _refuse_constant(_name: str) -> NoReturn:
@@ -136,4 +139,5 @@ def _children(node: object) -> list[object]:
 
 
 _STRICT: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
-_COMPACT: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_ESCAPED: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -69,6 +69,8 @@ class Output(asyncio.Protocol):
 
     def stop(self) -> None:
         """What still comes is read and thrown away, so that a child that is ending does not wait for us."""
+        if self._is_stopped:
+            return
         self._is_stopped = True
         self._lines.clear()
         if self._parsing is not None:

@@ -36,6 +36,7 @@ LAST_WORDS_CHARACTERS: Final = 4000
 WRITE_BACKLOG_BYTES: Final = 16 * 1024 * 1024
 """What may wait for a server that does not read. Four of the longest lines that a host may send us."""
 
+INPUT_CLOSED: Final = "its standard input is closed"
 NOT_READING: Final = "it has stopped reading its standard input"
 
 DRAIN_SECONDS: Final = 0.25
@@ -100,7 +101,7 @@ class ChildProcess:
     def write(self, line: bytes) -> None:
         """Queues one line. Raises UpstreamGone when the pipe is closed or the child has stopped reading."""
         if self._stdin is None or self._stdin.is_closing():
-            raise UpstreamGone("its standard input is closed")
+            raise UpstreamGone(INPUT_CLOSED)
         if self._stdin.get_write_buffer_size() > WRITE_BACKLOG_BYTES:
             self._lose(UpstreamGone(NOT_READING))
             raise UpstreamGone(NOT_READING)
@@ -137,6 +138,13 @@ class ChildProcess:
         if self._stdin is not None and self._stdin.get_write_buffer_size():
             self._stdin.abort()  # it never read what was still waiting
 
+    async def ending(self) -> str:
+        """How it ended, in words; empty if it goes on."""
+        if not await self._exits_within(EXIT_CODE_SECONDS):
+            return ""
+        assert self.return_code is not None
+        return f"it ended with {_in_words(self.return_code)}"
+
     async def _exits_within(self, seconds: float) -> bool:
         with anyio.move_on_after(seconds):
             await self._exited.wait()
@@ -145,6 +153,8 @@ class ChildProcess:
     def _lose(self, error: UpstreamError) -> None:
         on_lost, self._on_lost = self._on_lost, None
         if on_lost is not None:
+            assert self._output is not None
+            self._output.stop()
             on_lost(error)
 
     def _keep_stderr(self, chunk: bytes) -> None:
@@ -192,8 +202,7 @@ async def running_child(
         return process
 
     try:
-        with anyio.CancelScope(shield=True):  # a start abandoned half-way would leave a process that nobody ends
-            process = await anyio.to_thread.run_sync(start)
+        process = await anyio.to_thread.run_sync(start)  # waits for the thread even when it is cancelled
     except OSError as error:
         raise _not_started(launch, error) from None
     child = ChildProcess(process, platform, watchdog, on_lost)
@@ -202,7 +211,9 @@ async def running_child(
             await child.attach(launch.line_bytes, on_message)
         yield child
     except UpstreamError as error:
-        error.last_words = child.stderr_tail()[-LAST_WORDS_CHARACTERS:]
+        if error.message == INPUT_CLOSED and (ending := await child.ending()):
+            error.message = ending  # the better reason: it follows in a moment
+        error.last_words = _last_lines(child.stderr_tail())
         raise
     finally:
         with anyio.CancelScope(shield=True):  # bounded by CLOSE_SECONDS
@@ -215,6 +226,13 @@ class _ErrorReader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._on_bytes(data)
+
+
+def _last_lines(text: str) -> str:
+    """The end of the text, from the start of a line on: half a line may be half a secret, which nobody would recognise."""
+    if len(text) <= LAST_WORDS_CHARACTERS:
+        return text
+    return text[-LAST_WORDS_CHARACTERS:].partition("\n")[2]
 
 
 def _in_words(code: int) -> str:

@@ -6,7 +6,7 @@ signal does not reach the grandchildren of `npx`.
 
 import logging
 import subprocess
-from contextlib import suppress
+import threading
 from types import TracebackType
 from typing import Final, Self
 
@@ -41,8 +41,10 @@ class Watchdog:
             return
         assert process.stdin is not None
         process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
+        try:
             process.wait(WAIT_SECONDS)
+        except subprocess.TimeoutExpired:  # it is still looking for what was left; it ends by itself
+            threading.Thread(target=process.wait, daemon=True).start()
 
     def watch(self, group: int) -> None:
         self._tell(b"+%d\n" % group)

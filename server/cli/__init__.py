@@ -1,6 +1,7 @@
 """The command line. `serve` is dispatched here, before typer and rich are imported: a host waits for it."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ from server.cli.exits import ExitCode
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of the `toolfold` command. Without arguments it serves a host, and helps a person."""
+    _fill_standard_descriptors()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         arguments = ["serve"] if _is_piped() else ["--help"]
@@ -36,6 +38,19 @@ def _serve(arguments: list[str]) -> None:
     run(arguments)
 
 
+def _fill_standard_descriptors() -> None:
+    """Opens nothing where standard input, output or error is closed: the next file to be opened would take its place."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    sys.stdin, sys.stdout, sys.stderr = (
+        stream if stream is not None else os.fdopen(descriptor, mode, closefd=False)
+        for stream, descriptor, mode in ((sys.stdin, 0, "r"), (sys.stdout, 1, "w"), (sys.stderr, 2, "w"))
+    )
+
+
 def _is_piped() -> bool:
-    """Whether standard input is there and is no terminal: then a host has started us."""
-    return sys.stdin is not None and not sys.stdin.isatty()
+    """Whether standard input is no terminal: then a host has started us."""
+    return not sys.stdin.isatty()

@@ -25,6 +25,10 @@ def run_app(arguments: Sequence[str]) -> None:
         build_app()(args=list(arguments), prog_name="toolfold")
     except SystemExit as end:
         _end(end.code)
+    except OSError as error:  # a full disk, or a reader that has gone
+        with suppress(OSError):
+            print(f"toolfold: the output could not be written ({error.strerror}).", file=sys.stderr)
+        _end(ExitCode.FAILED)
 
 
 def _end(code: object) -> NoReturn:

@@ -210,7 +210,8 @@ def _count(upstream: JsonObject) -> str:
 
 def _fare(upstream: JsonObject, gateway: JsonObject) -> tuple[str, str, str, str, str]:
     written, spent = number(gateway, "written") or time.time(), number(upstream, "for_seconds") or 0.0
-    reason = " ".join(filter(None, (text(upstream, "error"), text(upstream, "hint"))))
+    error, hint = text(upstream, "error"), text(upstream, "hint")
+    reason = f"{error.rstrip('.')}. {hint}" if error and hint else error or hint
     since = span(time.time() - written + spent)
     return (
         text(upstream, "upstream"),

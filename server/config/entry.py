@@ -206,7 +206,7 @@ def _unresolved(expansion: Expansion, inputs: Mapping[str, Input]) -> Iterable[T
     for key in dict.fromkeys(expansion.unanswered):
         yield Trouble("input_not_answered", *no_answer(inputs.get(key, Input(key))))
     for reference in dict.fromkeys(expansion.unanswerable):
-        message = f"`{reference}` cannot be answered here."
+        message = f"`{reference}` cannot be answered here, nor can a variable inside a default."
         yield Trouble("variable_not_supported", message, "Use an environment variable: ${NAME} or ${NAME:-default}.")
     if expansion.is_too_long:
         message = f"With its variables the entry is longer than {MAX_EXPANDED_CHARS} characters."

@@ -19,9 +19,12 @@ _MAX_SEARCHED = 16 * 1024
 _TELLING_WORDS = frozenset(
     (
         "apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key",
-        "passphrase", "passwd", "password", "pat", "pwd", "secret", "token",
+        "dsn", "jwt", "pass", "passphrase", "passwd", "password", "pat", "pwd", "secret", "token",
     )
 )  # fmt: skip
+
+# An address of these is itself the key to what lies behind it: `SLACK_WEBHOOK_URL`, `SENTRY_DSN`.
+_TELLING_ADDRESSES = frozenset(("dsn", "webhook"))
 _TELLING_ENDINGS = ("apikey", "password", "passwd", "secret", "token")
 
 # `TOKEN_FILE`, `API_KEY_ID`: the name tells where a secret is or which, not the secret.
@@ -57,6 +60,8 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 def is_telling_name(name: str) -> bool:
     """Whether a variable, header or option of this name usually holds a secret."""
     words = [word.lower() for word in _WORDS.findall(name[:128])]
+    if not _TELLING_ADDRESSES.isdisjoint(words):
+        return True
     if not words or words[-1] in _HARMLESS_LAST_WORDS or "public" in words:
         return False
     return any(word in _TELLING_WORDS or word.endswith(_TELLING_ENDINGS) for word in words)

@@ -95,7 +95,13 @@ def _mend(kept: JsonObject, details: ErrorDetails) -> Mended:
     else:
         kept[key] = bound
     place = _place(details["loc"])
-    demand = details["msg"].replace("Input should be", "should be").replace("valid tuple", "list").replace("valid ", "")
+    demand = (
+        details["msg"]
+        .replace("Input should be", "should be")
+        .replace("valid tuple", "list")
+        .replace("valid ", "")
+        .replace(" a integer", " an integer")
+    )
     return Mended(key, place, f"`{place}` {demand}.", bound is not None)
 
 

@@ -20,6 +20,9 @@ GITHUB = "ghp_0123456789abcdefghij0123456789"
         "CLIENT_SECRET",
         "Authorization",
         "AUTHTOKEN",
+        "SMTP_PASS",
+        "SLACK_WEBHOOK_URL",
+        "SENTRY_DSN",
     ],
 )
 def test_a_name_that_tells_of_a_secret(name: str) -> None:

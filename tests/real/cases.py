@@ -119,6 +119,7 @@ WITHHELD: Final[Mapping[str, str]] = {
 """What server-everything lists only for a client that offers all this, which toolfold does not."""
 
 CHANGING: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "mcp:everything:get-env": ((r'(TOOLFOLD_CHILD_OF[\\": ]+)[^\\"]+', r"\1MARK"),),
     "mcp:everything:get-resource-reference": (
         (r"created at \d+:\d\d:\d\d [AP]M", "created at TIME"),
         (r"IGNyZWF0ZWQgYXQg[A-Za-z0-9+/]+=*", "BASE64 OF created at TIME"),

@@ -96,10 +96,12 @@ def entries(setup: Setup) -> dict[str, ServerEntry]:
 
 @pytest.fixture(scope="session")
 def direct(entries: dict[str, ServerEntry]) -> Iterator[dict[str, RawClient]]:
-    """By owner: a client of a copy of each upstream, which is started as toolfold starts its own."""
+    """By owner: a client of a copy of each upstream, which is started as toolfold starts its own, its mark included."""
     with ExitStack() as stack:
         clients = {
-            owner: stack.enter_context(RawClient([entry.command, *entry.args], entry.env))
+            owner: stack.enter_context(
+                RawClient([entry.command, *entry.args], {**entry.env, "TOOLFOLD_CHILD_OF": "us"})
+            )
             for owner, entry in entries.items()
         }
         for client in clients.values():

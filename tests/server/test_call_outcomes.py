@@ -71,7 +71,7 @@ async def test_a_meta_that_is_no_object_gives_way_to_ours(opened: Opened) -> Non
 async def test_an_upstreams_own_refusal_is_passed_on_in_words(opened: Opened) -> None:
     assert error_of(await opened.call("mcp:garden:refuses")) == {
         "code": "upstream_refused",
-        "message": "garden refused the call: not today (JSON-RPC error -32001).",
+        "message": 'garden refused the call: not today (JSON-RPC error -32001; data: {"x": 1}).',
         "hint": "",
     }
 
@@ -171,6 +171,40 @@ async def test_secrets_of_the_configuration_are_not_in_an_answer_about_a_failure
     async with gateway(tmp_path, {"one": {**leaky, "env": {"API_KEY": "tok-5ecret-value"}}}) as opened:
         error = error_of(await opened.call("tell"))
     assert error["message"] == "one refused the call: bad key [redacted] (JSON-RPC error -32000)."
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        ("tok  with   runs of spaces", "tok  with   runs of spaces"),
+        ("first-line-of-it\nsecond-line-of-it", "first-line-of-it\nsecond-line-of-it"),
+        ("first-line-of-it\nsecond-line-of-it", "just the second-line-of-it"),
+        ("tok-5ecret-value", "x" * 490 + "tok-5ecret-value"),
+    ],
+)
+async def test_no_secret_gets_out_folded_or_cut(tmp_path: Path, secret: str, said: str) -> None:
+    leaky = {
+        **entry(does={"tell": {"do": "refuse", "message": said, "data": {"said": said}}}),
+        "env": {"API_KEY": secret},
+    }
+    async with gateway(tmp_path, {"one": leaky}) as opened:
+        told = str(error_of(await opened.call("tell")))
+    assert "[redacted]" in told
+    assert not any(part in told for part in ("tok", "first-line", "second-line"))
+
+
+async def test_the_data_of_an_upstreams_refusal_is_passed_on(tmp_path: Path) -> None:
+    asking = {
+        "do": "refuse",
+        "code": -32042,
+        "message": "log in",
+        "data": {"elicitations": [{"url": "https://x.test/a"}]},
+    }
+    async with gateway(tmp_path, {"one": entry(does={"ask": asking})}) as opened:
+        error = error_of(await opened.call("ask"))
+    assert error["message"] == (
+        'one refused the call: log in (JSON-RPC error -32042; data: {"elicitations": [{"url": "https://x.test/a"}]}).'
+    )
 
 
 async def test_a_long_text_is_cut_and_read_on_to_its_end_through_tool_call(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Direct-only tools: published beside the three under portable names, and called by the same road as through tool_call."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -131,3 +131,33 @@ async def test_what_policy_denies_is_not_published(opened: Opened) -> None:
 async def test_our_own_names_are_ours_whatever_an_upstream_calls_its_tools(opened: Opened) -> None:
     result = await opened.ask("tool_search", {"query": "sweep"})
     assert "toolfold/tool" not in json.dumps(result)
+
+
+async def test_a_host_with_an_older_list_never_runs_another_servers_tool(tmp_path: Path) -> None:
+    schema: JsonObject = {"type": "object"}
+    search, prefixed, renew = ({"name": name, "inputSchema": schema} for name in ("search", "a_search", "renew"))
+    changed = {"do": "change", "tools": [search, renew]}
+    appear: list[Mapping[str, object]] = [changed, {"do": "text", "text": "renewed"}]
+    servers = {
+        "a": entry(tools=[renew], does={"renew": appear}),  # its search says what it is told
+        "b": entry(tools=[search], does={"search": {"do": "text", "text": "b's search"}}),
+        "z": entry(tools=[prefixed], does={"a_search": {"do": "text", "text": "z's a_search"}}),
+    }
+    async with gateway(tmp_path, {key: {**one, "alwaysLoad": True} for key, one in servers.items()}) as opened:
+        before = opened.running.gateway.surface().direct
+        assert before == {"renew": "mcp:a:renew", "search": "mcp:b:search", "a_search": "mcp:z:a_search"}
+        generation = opened.running.library.snapshot.catalog.generation
+        await opened.ask("renew")
+        await opened.news.until(lambda: opened.running.library.snapshot.catalog.generation > generation)
+        after = opened.running.gateway.surface().direct
+        [new_name] = [name for name, tool_id in after.items() if tool_id == "mcp:a:search"]
+        said = {
+            name: text_of(await opened.ask(name, {"text": "a's search"}))
+            for name in ("search", "a_search", "b_search", new_name)
+        }
+    assert said == {
+        "search": "b's search",
+        "a_search": "z's a_search",
+        "b_search": "b's search",
+        new_name: "a's search",
+    }

@@ -300,6 +300,24 @@ def test_what_is_open_at_the_end_is_answered_as_draining() -> None:
     }
 
 
+def test_an_id_that_is_still_open_is_refused_and_the_first_request_is_answered() -> None:
+    front, lines = listening()
+    send(front, initialize(), request(1, "tools/call"), request(1, "tools/call"))
+    front.from_sdk({"jsonrpc": "2.0", "id": 1, "result": {}})
+    send(front, request(1, "tools/call"))
+    front.drain()
+    told = [(message["id"], "result" in message) for message in lines.messages]
+    assert told == [(0, True), (1, False), (1, True), (1, False)]
+
+
+def test_a_request_that_was_refused_is_not_answered_again_at_the_end() -> None:
+    front, lines = listening()
+    send(front, initialize(), {"jsonrpc": "1.0", "id": 1, "method": "tools/call"})
+    front.refuse(1, -32600, "Invalid Request")
+    front.drain()
+    assert [message["id"] for message in lines.messages] == [0, 1]
+
+
 def test_a_host_hears_of_a_changed_list_once_it_has_said_that_it_is_initialized() -> None:
     front, lines = listening()
     front.listing_changed()

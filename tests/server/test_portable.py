@@ -1,5 +1,6 @@
 """Names and schemas that every host takes. A published schema may say less than the original, never more."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -7,13 +8,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from server.portable import is_portable_name, portable_schema, portable_text
+from server import portable
+from server.portable import is_portable_name, portable_text
 from upstream_clients import JsonObject
 
 REFUSED = {"$ref", "$dynamicRef", "$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "x-mcp-header"}
 ROOT_REFUSED = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const"}
+PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 MAPS = {"properties", "patternProperties", "dependentSchemas"}
 DATA = {"enum", "const", "default", "examples", "dependentRequired"}
+
+
+def portable_schema(schema: JsonObject) -> JsonObject:
+    return portable.portable_schema(schema, "mcp:a:t")
 
 
 def schemas_in(schema: object) -> Iterator[JsonObject]:
@@ -33,6 +40,9 @@ def schemas_in(schema: object) -> Iterator[JsonObject]:
 def assert_portable(schema: JsonObject) -> None:
     for found in schemas_in(schema):
         assert not REFUSED & set(found)
+        properties = found.get("properties", {})
+        assert isinstance(properties, dict)
+        assert all(map(PROPERTY.fullmatch, properties))
     assert not ROOT_REFUSED & set(schema)
     assert schema["type"] == "object"
     assert isinstance(schema["properties"], dict)
@@ -112,14 +122,14 @@ def test_a_reference_may_point_anywhere_into_the_schema() -> None:
     schema: JsonObject = {
         "properties": {
             "a": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/properties/a/anyOf/0"}}]},
-            "b/c~": {"$ref": "#/properties/a/anyOf/1/items"},
-            "d": {"$ref": "#/properties/b~1c%7E0"},
-        }
+            "d": {"$ref": "#/$defs/b~1c%7E0"},
+        },
+        "$defs": {"b/c~": {"$ref": "#/properties/a/anyOf/1/items"}},
     }
     text = {"type": "string"}
     assert portable_schema(schema) == {
         "type": "object",
-        "properties": {"a": {"anyOf": [text, {"type": "array", "items": text}]}, "b/c~": text, "d": text},
+        "properties": {"a": {"anyOf": [text, {"type": "array", "items": text}]}, "d": text},
     }
 
 
@@ -157,10 +167,50 @@ def test_what_stands_beside_a_reference_never_narrows_it() -> None:
 
 
 def test_properties_may_have_the_names_of_keywords() -> None:
-    names = ["$ref", "$defs", "definitions", "anyOf", "properties", "$schema", "items"]
+    names = ["definitions", "anyOf", "properties", "required", "items"]
     properties: JsonObject = {name: {"type": "string"} for name in names}
     schema: JsonObject = {"type": "object", "properties": properties, "patternProperties": {"definitions": {}}}
     assert portable_schema(schema) == schema
+
+
+TEXT: JsonObject = {"type": "string"}
+
+
+def test_properties_that_strict_apis_refuse_are_named_in_place_of_published() -> None:
+    names = ["$filter", "weird name", "x" * 65, "größe", "n.a-m_e"]
+    schema: JsonObject = {
+        "description": "What it takes.",
+        "properties": dict.fromkeys(names, TEXT),
+        "required": ["n.a-m_e", "größe"],
+        "additionalProperties": False,
+    }
+    assert portable_schema(schema) == {
+        "type": "object",
+        "description": f'What it takes. Not shown: "größe" (required), "$filter", "weird name", "{"x" * 65}". '
+        "tool_describe has the whole schema under the id mcp:a:t.",
+        "properties": {"n.a-m_e": TEXT},
+        "required": ["n.a-m_e"],
+    }
+
+
+def test_properties_that_strict_apis_refuse_are_left_out_at_any_depth() -> None:
+    inner = {"type": "object", "properties": {"@id": TEXT, "id": TEXT}, "required": ["@id"]}
+    portable = portable_schema(
+        {"properties": {"rows": {"type": "array", "items": {"$ref": "#/$defs/i"}}}, "$defs": {"i": inner}}
+    )
+    assert portable == {
+        "type": "object",
+        "description": 'Not shown: "@id" (required). tool_describe has the whole schema under the id mcp:a:t.',
+        "properties": {"rows": {"type": "array", "items": {"type": "object", "properties": {"id": TEXT}}}},
+    }
+
+
+def test_what_is_said_of_properties_that_are_left_out_is_bounded() -> None:
+    names = [f"{number:03} \u202e" + "x" * 500 for number in range(50)]
+    text = str(portable_schema({"properties": dict.fromkeys(names, TEXT)})["description"])
+    assert len(text) < 1_000
+    assert text.isprintable()
+    assert " and 40 more. " in text
 
 
 def test_a_tuple_of_an_older_draft_is_left_open() -> None:

@@ -84,3 +84,8 @@ def test_a_missing_file_and_one_over_the_limit_are_as_good_as_none(tmp_path: Pat
     (tmp_path / "big").write_bytes(b"x" * 11)
     (tmp_path / "full").write_bytes(b"x" * 10)
     assert [read_file(tmp_path / name, 10) for name in ("none", "big", "full")] == [None, None, b"x" * 10]
+
+
+def test_a_pipe_in_place_of_a_file_is_as_good_as_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    assert read_file(tmp_path / "fifo", 10) is None

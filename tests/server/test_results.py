@@ -4,11 +4,20 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from server.errors import GatewayError
-from server.results import KEEP_BYTES, KEEP_SECONDS, READ_RESULT_ID, ResultStore, bound
+from server.results import (
+    FIELDS_BYTES,
+    KEEP_BYTES,
+    KEEP_SECONDS,
+    READ_RESULT_ID,
+    REFERENCE_BYTES,
+    REST,
+    ResultStore,
+    bound,
+)
 from tests.support.hosts import text_of
 from upstream_clients import JsonObject
 
@@ -64,6 +73,44 @@ def read_whole(store: ResultStore, text: str) -> str:
     return text[: marker.start()] + read_on(store, read_with(json.loads(marker[3])))
 
 
+def size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
+def original(store: ResultStore, replaced: object) -> object:
+    """What a reference stands for."""
+    assert isinstance(replaced, dict)
+    assert set(replaced) == {"toolfold/replaced", "read_with"}
+    return json.loads(read_on(store, read_with(replaced["read_with"])))
+
+
+def fields_of(store: ResultStore, fields: JsonObject) -> JsonObject:
+    """All the entries that a bounded object stands for."""
+    restored: JsonObject = {}
+    for name, value in fields.items():
+        is_reference = isinstance(value, dict) and "toolfold/replaced" in value
+        whole = original(store, value) if is_reference else value
+        if is_reference and name == REST:
+            assert isinstance(whole, dict)
+            restored |= whole
+        else:
+            restored[name] = whole
+    return restored
+
+
+def content_of(store: ResultStore, shown: list[JsonObject]) -> list[object]:
+    """All the blocks that bounded content stands for."""
+    restored: list[object] = []
+    for block in shown:
+        text = str(block.get("text")) if isinstance(block, dict) and block.get("type") == "text" else ""
+        if text.startswith('{"toolfold/replaced"'):
+            whole = original(store, json.loads(text))
+            restored += whole if isinstance(whole, list) and block is shown[-1] else [whole]
+        else:
+            restored.append({**block, "text": read_whole(store, text)} if MARKER.search(text) else block)
+    return restored
+
+
 def reference_in(block: JsonObject) -> JsonObject:
     replaced: JsonObject = json.loads(str(block["text"]))
     return read_with(replaced["read_with"])
@@ -87,7 +134,11 @@ def test_a_longer_text_is_cut_with_a_marker_and_can_be_read_on_to_the_end() -> N
     [block] = blocks(bounded)
     shown = str(block.pop("text"))
     assert block == {"type": "text", "annotations": {"priority": 1}}
-    assert shown.startswith(text[:LIMIT] + "\n[toolfold: cut at byte 1024 of 8890.")
+    marker = MARKER.search(shown)
+    assert marker is not None
+    assert text.startswith(shown[: marker.start()])
+    assert (int(marker[1]), marker[2]) == (marker.start(), "8890")
+    assert LIMIT - 8 < size([{**block, "text": text[: marker.start()]}]) - len("[]") < LIMIT
     assert read_whole(store, shown) == text
 
 
@@ -99,7 +150,7 @@ def test_a_text_is_cut_between_characters(character: str, before: int) -> None:
     marker = MARKER.search(shown)
     assert marker is not None
     assert set(shown[before : marker.start()]) == {character}
-    assert LIMIT - 4 < int(marker[1]) <= LIMIT
+    assert LIMIT - 30 < int(marker[1]) < LIMIT
     assert read_whole(store, shown) == text
 
 
@@ -159,7 +210,7 @@ def test_a_block_that_is_no_text_is_replaced_whole_and_never_cut(block: object) 
 
 def test_blocks_share_the_limit_and_come_in_their_order() -> None:
     store = ResultStore()
-    image = {"type": "image", "data": "A" * 600, "mimeType": "image/png"}
+    image = {"type": "image", "data": "A" * 900, "mimeType": "image/png"}
     first, second, third = blocks(bound({"content": [text_block("a" * 600), image, text_block("z")]}, LIMIT, store))
     assert (first, third) == (text_block("a" * 600), text_block("z"))
     assert json.loads(read_on(store, reference_in(second))) == image
@@ -193,9 +244,130 @@ def test_all_else_of_a_long_result_stays_as_it_came() -> None:
     assert blocks(result)[0]["text"] == "x" * 5000
 
 
-def test_content_that_is_no_list_is_left_alone() -> None:
-    result: JsonObject = {"content": "x" * 5000}
-    assert bound(result, LIMIT, ResultStore()) == result
+@pytest.mark.parametrize("content", ["x" * 5000, text_block("x" * 5000), {"x": ["y"] * 1000}])
+def test_content_that_is_no_list_is_replaced_whole(content: object) -> None:
+    store = ResultStore()
+    [replaced] = blocks(bound({"content": content}, LIMIT, store))
+    assert json.loads(read_on(store, reference_in(replaced))) == content
+
+
+def test_small_content_that_is_no_list_is_left_alone() -> None:
+    result: JsonObject = {"content": "odd", "structuredContent": ["x" * 5000]}
+    assert bound(result, LIMIT, ResultStore())["content"] == "odd"
+
+
+@pytest.mark.parametrize("field", ["annotations", "_meta", "anything"])
+def test_what_stands_beside_a_text_counts(field: str) -> None:
+    store = ResultStore()
+    block = {**text_block("short"), field: {"x": "y" * 5000}}
+    [replaced] = blocks(bound({"content": [block]}, LIMIT, store))
+    assert json.loads(read_on(store, reference_in(replaced))) == block
+
+
+def test_a_text_is_cut_to_the_room_that_its_annotations_leave() -> None:
+    store, annotations = ResultStore(), {"x": "y" * 500}
+    [block] = blocks(bound({"content": [{**text_block("z" * 5000), "annotations": annotations}]}, LIMIT, store))
+    assert block["annotations"] == annotations
+    assert size(block) < LIMIT + REFERENCE_BYTES
+    assert read_whole(store, str(block["text"])) == "z" * 5000
+
+
+@pytest.mark.parametrize("text", ["\x01" * 2000, '"' * 2000, "\n" * 2000, 'x\\"\x1f' * 500])
+def test_characters_that_json_escapes_count_as_what_they_become(text: str) -> None:
+    store = ResultStore()
+    [block] = blocks(bound({"content": [text_block(text)]}, LIMIT, store))
+    assert size(block) < LIMIT + REFERENCE_BYTES
+    assert read_whole(store, str(block["text"])) == text
+    part = store.read(store.keep(text.encode()), 0, LIMIT)
+    assert size(part["content"]) < LIMIT + REFERENCE_BYTES
+
+
+def test_a_text_no_longer_than_its_marker_is_kept() -> None:
+    first, second = blocks(bound({"content": [text_block("a" * 5000), text_block("b")]}, LIMIT, ResultStore()))
+    assert str(first["text"]).startswith("aaa")
+    assert second == text_block("b")
+
+
+def test_what_finds_no_room_goes_into_one_block_that_refers_to_it() -> None:
+    store = ResultStore()
+    rest = [text_block("b" * 300), {"type": "image", "data": "A" * 300, "mimeType": "image/png"}, text_block("c")]
+    first, last = blocks(bound({"content": [text_block("a" * 5000), *rest]}, LIMIT, store))
+    assert read_whole(store, str(first["text"])) == "a" * 5000
+    assert json.loads(read_on(store, reference_in(last))) == rest
+
+
+def test_a_large_field_is_replaced_under_its_name() -> None:
+    store = ResultStore()
+    result: JsonObject = {
+        "content": [],
+        "odd": ["x" * 5000],
+        "_meta": {"big": "y" * 5000, "small": 1},
+        "resultType": "z",
+    }
+    bounded = bound(result, LIMIT, store)
+    meta = bounded["_meta"]
+    assert isinstance(meta, dict)
+    assert original(store, bounded["odd"]) == ["x" * 5000]
+    assert original(store, meta["big"]) == "y" * 5000
+    assert (bounded["content"], bounded["resultType"], meta["small"]) == ([], "z", 1)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {f"f{number}": number for number in range(2000)},
+        {f"f{number}": "x" * 1000 for number in range(200)},
+        {"n" * 50_000: 1},
+        {REST: "mine", **{f"f{number}": number for number in range(2000)}},
+        {REST: {"mine": "x" * 5000}},
+    ],
+)
+def test_many_fields_share_a_reference_and_none_is_lost(fields: JsonObject) -> None:
+    store = ResultStore()
+    bounded = bound({**fields, "content": [], "_meta": fields, "isError": True}, LIMIT, store)
+    meta = bounded.pop("_meta")
+    assert isinstance(meta, dict)
+    assert size(meta) <= FIELDS_BYTES + REFERENCE_BYTES
+    assert size(bounded) <= FIELDS_BYTES + REFERENCE_BYTES
+    assert fields_of(store, meta) == fields
+    assert bounded["isError"] is True
+    assert fields_of(store, bounded) == {**fields, "content": [], "isError": True}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 10**6) | st.text(max_size=300),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=40), inner, max_size=4),
+    max_leaves=12,
+)
+TEXTS = st.builds(
+    lambda text, times, beside: {"type": "text", "text": text * times, **beside},
+    st.text(max_size=300, alphabet=st.characters(exclude_categories=[])),
+    st.integers(0, 20),
+    st.sampled_from([{}, {"annotations": {"priority": 1}}, {"_meta": {"x": "y" * 400}}, {"_meta": {"x": "y" * 4000}}]),
+)
+IMAGES = st.builds(lambda size: {"type": "image", "data": "A" * size, "mimeType": "x"}, st.integers(0, 3000))
+RESULTS = st.builds(
+    lambda content, times, fields, more: {**fields, **more, "content": content * times},
+    st.lists(TEXTS | IMAGES, max_size=5),
+    st.sampled_from([1, 1, 20, 400]),
+    st.dictionaries(st.text(min_size=1, max_size=5), JSON, max_size=5),
+    st.fixed_dictionaries({}, optional={"structuredContent": JSON, "_meta": st.dictionaries(st.text(), JSON)}),
+)
+
+
+@given(RESULTS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_whatever_the_result_it_is_bounded_and_nothing_is_lost(result: JsonObject) -> None:
+    store = ResultStore()
+    bounded = bound(result, LIMIT, store)
+    meta, others = bounded.get("_meta", {}), {**bounded, "content": 0, "structuredContent": 0, "_meta": 0}
+    assert isinstance(meta, dict)
+    assert size(bounded["content"]) <= LIMIT + 2 * REFERENCE_BYTES
+    assert size(bounded.get("structuredContent")) <= LIMIT
+    assert max(size(meta), size(others)) <= FIELDS_BYTES + REFERENCE_BYTES
+    assert content_of(store, blocks(bounded)) == result["content"]
+    assert fields_of(store, {**bounded, "content": 0, "_meta": 0}) == {**result, "content": 0, "_meta": 0}
+    assert fields_of(store, meta) == result.get("_meta", {})
 
 
 def error_code(store: ResultStore, reference: str, offset: int = 0) -> str:

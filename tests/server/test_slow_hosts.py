@@ -75,3 +75,16 @@ async def test_progress_that_a_host_does_not_read_costs_no_memory(tmp_path: Path
         heard = [message for message in host.received if message.get("method") == "notifications/progress"]
     assert grown < 16 << 20
     assert 0 < len(heard) < 500  # what fits into the buffers on its way; the next progress says more
+
+
+async def test_a_host_that_has_stopped_reading_and_goes_ends_the_gateway(tmp_path: Path) -> None:
+    big = entry(does={"big": {"do": "text", "text": "x" * 60_000}})
+    async with open_host(write_config(tmp_path, {"one": big})) as host:
+        await host.call("tool_call", {"id": "mcp:one:big"})
+        host.stop_reading()
+        for _ in range(8):  # more than the pipe and the buffers hold
+            await host.post_call("tool_call", {"id": "mcp:one:big"})
+        await host.close_input()
+        with anyio.fail_after(10):
+            await host.process.wait()
+    assert host.process.returncode == 0

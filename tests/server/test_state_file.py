@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.state_file import StateFile, running_gateways
+from server.state_file import StateFile, _born, running_gateways
 from tests.support.waiting import until
 from upstream_clients import JsonObject
 
@@ -41,7 +41,7 @@ async def test_each_change_is_written_and_the_file_goes_with_its_process(tmp_pat
         second = await written(tmp_path / "state", "second")
         tasks.cancel_scope.cancel()
     assert modes == [0o600, 0o700]
-    assert set(first) == {"pid", "written", "upstreams"}
+    assert set(first) == {"pid", "born", "written", "upstreams"}
     assert (first["pid"], first["upstreams"], second["upstreams"]) == (os.getpid(), "first", "second")
     assert list((tmp_path / "state" / "gateways").iterdir()) == []
 
@@ -71,17 +71,21 @@ def test_gateways_that_are_gone_or_make_no_sense_are_not_among_the_running(tmp_p
     folder.mkdir()
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
+    alive = {"pid": os.getpid(), "born": _born(os.getpid()), "n": 1}
     contents = {
-        "alive": {"pid": os.getpid(), "n": 1},
+        "alive": alive,
         "dead": {"pid": ended.pid},
+        "reused": {"pid": os.getpid(), "born": "1"},
+        "huge": {"pid": 10**22},
         "odd": {"pid": "x"},
         "list": [],
     }
     for name, content in contents.items():
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (folder / "torn.json").write_text('{"pid": 1', encoding="utf-8")
-    assert running_gateways(tmp_path) == [{"pid": os.getpid(), "n": 1}]
-    assert "dead.json" not in os.listdir(folder)
+    (folder / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    assert running_gateways(tmp_path) == [alive]
+    assert not {"dead.json", "reused.json", "huge.json"} & set(os.listdir(folder))
 
 
 def test_no_folder_is_no_gateway(tmp_path: Path) -> None:

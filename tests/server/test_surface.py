@@ -1,6 +1,8 @@
 """What the host sees: the three tools, the direct-only ones beside them, and the instructions."""
 
 import re
+from collections.abc import Sequence
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from index import Exposure, Tool
 from server.config import ServerEntry, ToolSearchSettings
-from server.surface import build_surface, direct_names, instructions
+from server.surface import GIVEN_NAMES, Surface, build_surface, direct_names, instructions
 from upstream_clients import JsonObject
 
 PORTABLE = re.compile(r"[a-z0-9_]{1,40}")
@@ -22,16 +24,30 @@ def direct(tool_id: str, **definition: object) -> Tool:
 
 
 def names(*ids: str) -> dict[str, str]:
-    return {name: tool.id for name, tool in direct_names(map(direct, ids)).items()}
+    return {name: tool.id for name, tool in direct_names(map(direct, ids), {}).items()}
+
+
+def session(*lists: Sequence[str]) -> list[Surface]:
+    """What is published after each of these lists of ids, one after the other in one session."""
+    surfaces = [build_surface((), ToolSearchSettings(), {})]
+    for ids in lists:
+        surfaces.append(build_surface(map(direct, ids), ToolSearchSettings(), surfaces[-1].direct))
+    return surfaces[1:]
+
+
+def published(surface: Surface) -> dict[str, str]:
+    """The direct-only names in the list, and the tools they stand for."""
+    metas = {str(tool["name"]): tool["_meta"] for tool in surface.tools}
+    return {name: meta["toolfold/tool"] for name, meta in metas.items() if isinstance(meta, dict) and len(meta) > 1}
 
 
 def ours(settings: ToolSearchSettings | None = None) -> dict[str, JsonObject]:
-    surface = build_surface((), settings or ToolSearchSettings())
+    surface = build_surface((), settings or ToolSearchSettings(), {})
     return {str(tool["name"]): tool for tool in surface.tools}
 
 
 def test_without_direct_tools_the_three_are_all_there_is() -> None:
-    surface = build_surface((), ToolSearchSettings())
+    surface = build_surface((), ToolSearchSettings(), {})
     assert [tool["name"] for tool in surface.tools] == ["tool_call", "tool_describe", "tool_search"]
     assert surface.direct == {}
 
@@ -136,6 +152,53 @@ def test_names_that_become_the_same_are_told_apart() -> None:
     assert sorted(published.values()) == ["mcp:a:b_c", "mcp:a_b:c", "mcp:x:b_c", "mcp:x:c"]
 
 
+LATE = ("mcp:a:search",)
+EARLY = ("mcp:b:search", "mcp:z:a_search")
+
+
+def test_a_name_that_was_given_never_goes_to_another_tool() -> None:
+    before, after = session(EARLY, (*EARLY, *LATE))
+    assert published(before) == {"search": "mcp:b:search", "a_search": "mcp:z:a_search"}
+    assert published(after) == {
+        "b_search": "mcp:b:search",
+        "z_a_search": "mcp:z:a_search",
+        "a_search_a52c2c": "mcp:a:search",
+    }
+
+
+def test_an_older_name_still_stands_for_its_own_tool() -> None:
+    _, after = session(EARLY, (*EARLY, *LATE))
+    assert after.direct == {**published(after), "search": "mcp:b:search", "a_search": "mcp:z:a_search"}
+
+
+def test_a_freed_name_is_kept_for_the_tool_that_had_it() -> None:
+    *_, without, again = session(["mcp:a:x"], [], ["mcp:b:x"], ["mcp:a:x"])
+    assert published(without) == {"b_x": "mcp:b:x"}
+    assert published(again) == {"x": "mcp:a:x"}
+
+
+def test_names_put_together_that_are_the_same_go_to_neither_tool() -> None:
+    ids = ("mcp:a:b_c", "mcp:a_b:c", "mcp:x:b_c", "mcp:x:c")
+    first = names(*ids)
+    assert "a_b_c" not in first
+    assert all(names(*order) == first for order in permutations(ids))
+
+
+def test_a_name_made_to_look_like_anothers_hash_does_not_get_it() -> None:
+    hashed = next(name for name, tool_id in names(*EARLY, *LATE).items() if tool_id == "mcp:a:search")
+    taken = names(*EARLY, *LATE, f"mcp:evil:{hashed}")
+    assert hashed not in taken
+    assert len(taken) == 4
+
+
+def test_names_without_end_are_not_remembered_without_end() -> None:
+    many = [direct(f"mcp:a:t{number}") for number in range(GIVEN_NAMES + 5)]
+    surface = build_surface(many, ToolSearchSettings(), {})
+    assert len(surface.direct) == len(published(surface)) == GIVEN_NAMES
+    later = build_surface([direct("mcp:b:new"), many[0]], ToolSearchSettings(), surface.direct)
+    assert published(later) == {"t0": "mcp:a:t0"}
+
+
 def test_a_long_name_is_cut_to_forty_characters_the_same_way_every_time() -> None:
     long = "mcp:upstream:a_tool_with_a_name_that_is_longer_than_forty_characters"
     cut = "upstream_a_tool_with_a_name_that__669aea"
@@ -158,6 +221,21 @@ def test_whatever_the_names_each_tool_has_one_that_every_host_takes(
     assert names(*reversed(ids)) == published
 
 
+FEW_PARTS = st.sampled_from(["a", "b", "a_b", "b_a", "a_a", "tool", "search", "tool_search"])
+
+
+@given(
+    st.lists(st.lists(st.tuples(FEW_PARTS, FEW_PARTS), max_size=6, unique=True), min_size=1, max_size=6),
+)
+def test_whatever_comes_up_in_whatever_order_no_name_changes_hands(lists: list[list[tuple[str, str]]]) -> None:
+    known: dict[str, str] = {}
+    ids = [[f"mcp:{owner}:{name}" for owner, name in pairs] for pairs in lists]
+    for now, surface in zip(ids, session(*ids), strict=True):
+        assert sorted(published(surface).values()) == sorted(now)
+        assert all(known.setdefault(name, tool_id) == tool_id for name, tool_id in published(surface).items())
+        assert surface.direct == known
+
+
 def test_a_direct_tool_is_published_with_what_a_host_needs_and_no_more() -> None:
     tool = direct(
         "mcp:fs:read",
@@ -169,7 +247,7 @@ def test_a_direct_tool_is_published_with_what_a_host_needs_and_no_more() -> None
         icons=[{"src": "https://example.org/x.png"}],
         _meta={"secret": 1, "anthropic/alwaysLoad": False},
     )
-    [published] = [tool for tool in build_surface([tool], ToolSearchSettings()).tools if tool["name"] == "read"]
+    [published] = [tool for tool in build_surface([tool], ToolSearchSettings(), {}).tools if tool["name"] == "read"]
     text = str(published.pop("description"))
     assert published == {
         "name": "read",
@@ -184,10 +262,10 @@ def test_a_direct_tool_is_published_with_what_a_host_needs_and_no_more() -> None
 
 def test_the_list_is_sorted_and_does_not_depend_on_the_order_of_listings() -> None:
     tools = [direct(f"mcp:{owner}:{name}") for owner in "ba" for name in ("zeta", "alpha", "x")]
-    surface = build_surface(tools, ToolSearchSettings())
+    surface = build_surface(tools, ToolSearchSettings(), {})
     published = [str(tool["name"]) for tool in surface.tools]
     assert published == sorted(published)
-    assert build_surface(reversed(tools), ToolSearchSettings()) == surface
+    assert build_surface(reversed(tools), ToolSearchSettings(), {}) == surface
 
 
 def test_tools_of_another_exposure_are_not_published() -> None:
@@ -195,7 +273,7 @@ def test_tools_of_another_exposure_are_not_published() -> None:
         Tool("mcp:a:x", "mcp", "a", "x", {"name": "x"}, exposure, "", False, False)
         for exposure in (Exposure.CATALOG, Exposure.HIDDEN, Exposure.QUARANTINED)
     ]
-    assert build_surface(tools, ToolSearchSettings()).direct == {}
+    assert build_surface(tools, ToolSearchSettings(), {}).direct == {}
 
 
 def test_the_instructions_have_one_line_per_upstream() -> None:

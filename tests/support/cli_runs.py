@@ -80,6 +80,7 @@ def running(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[bytes]"
     process = subprocess.Popen(
         [*COMMAND, *arguments], cwd=folder, env=environment({}),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=_heed_ctrl_c,  # noqa: PLW1509  (it sets a signal and does no more)
     )  # fmt: skip
     try:
         yield process
@@ -87,6 +88,11 @@ def running(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[bytes]"
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         process.communicate(timeout=SECONDS)
+
+
+def _heed_ctrl_c() -> None:
+    """A shell that starts tests in the background has them, and what they start, ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

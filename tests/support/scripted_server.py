@@ -413,7 +413,7 @@ def _end_early(options: dict[str, Any]) -> None:
 def _start_child(kind: str, options: dict[str, Any]) -> None:
     """A grandchild of the gateway, that carries the same marker. It holds all three pipes unless told otherwise."""
     argv = [sys.executable, "-I", "-S", "-c", STUBBORN_CHILD, str(options.get("marker", ""))]
-    closed = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)] if kind != "holding" else []
+    closed = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)] if kind == "detached" else []
     os.posix_spawn(sys.executable, argv, dict(os.environ), file_actions=closed, setsid=kind == "escaped")
 
 

@@ -48,7 +48,7 @@ class Options(TypedDict, total=False):
     junk_after: Sequence[str]  # and right after it
     ignore_eof: bool
     ignore_sigterm: bool
-    # Processes that ignore signals: with the pipes, without them, or without them in a session of their own.
+    # Processes that ignore signals: with the pipes, without them, or with them in a session of their own.
     children: Sequence[Literal["holding", "detached", "escaped"]]
 
 

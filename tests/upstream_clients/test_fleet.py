@@ -180,7 +180,8 @@ async def test_settled_returns_for_the_ready_and_for_the_failed() -> None:
 
 async def test_a_call_made_during_the_start_waits_for_it(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    one = spec("a", tools=1, on={"tools/list": [{"do": "gate", "path": str(gate)}, {"do": "result", "result": {}}]})
+    once_open: Script = [{"do": "gate", "path": str(gate)}, {"do": "result", "result": {"tools": []}}]
+    one = spec("a", on={"tools/list": once_open})
     async with fleet_of(one) as (fleet, witness):
         results: list[str] = []
 

@@ -2,7 +2,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from upstream_clients import LineSplitter
@@ -26,6 +26,7 @@ def expected(stream: bytes, limit: int) -> list[bytes | None]:
     return [line if len(line) <= limit else None for line in lines if len(line) > limit or line.strip()]
 
 
+@settings(deadline=None)
 @given(
     stream=st.lists(st.sampled_from([b"a", b"\n", b" ", b"{}", b"\xff\xfe", b"long" * 6, b"\r\n"])).map(b"".join),
     at=st.lists(st.integers(0, 400)),
@@ -35,6 +36,7 @@ def test_any_chunking_gives_the_same_lines(stream: bytes, at: list[int], limit: 
     assert feed_all(LineSplitter(limit), cut(stream, at)) == expected(stream, limit)
 
 
+@settings(deadline=None)
 @given(stream=st.binary(max_size=200), at=st.lists(st.integers(0, 200)))
 def test_any_bytes_come_out_as_they_went_in(stream: bytes, at: list[int]) -> None:
     assert feed_all(LineSplitter(200), cut(stream, at)) == expected(stream, 200)

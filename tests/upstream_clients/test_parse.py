@@ -2,7 +2,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from upstream_clients import JsonObject, NotAMessage, dump, parse
@@ -67,15 +67,22 @@ def test_the_deepest_message_that_passes() -> None:
     assert parse(nested(MAX_DEPTH)) == json.loads(nested(MAX_DEPTH))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), VALUES))
+@example({"a": "\ud800", "ä": "\n\u2028"})
 def test_a_message_survives_being_written_and_read(message: JsonObject) -> None:
     line = dump(message)
-    assert line.isascii()
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
     assert parse(line) == message
 
 
+def test_text_is_written_as_it_is_unless_utf_8_cannot_say_it() -> None:
+    assert dump({"a": "ä🙂"}) == '{"a":"ä🙂"}\n'.encode()
+    assert dump({"a": "ä\ud800"}) == b'{"a":"\\u00e4\\ud800"}\n'
+
+
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_make_it_fail_in_another_way(line: bytes) -> None:
     with suppress(NotAMessage):

@@ -5,7 +5,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from tests.support.virtual_time import in_virtual_time
-from tests.support.wire import Wire, error, result, silence
+from tests.support.wire import Wire, result
 from upstream_clients import (
     JsonObject,
     Patience,
@@ -330,7 +330,7 @@ async def test_a_failure_can_be_told_to_several() -> None:
 
 
 async def test_patience_without_an_end_waits_for_ever() -> None:
-    peer = connected(Wire({"listen": silence, "other": error(-1)}))
+    peer = connected(Wire())
     with anyio.move_on_after(0) as scope:
         await peer.request("listen", {}, Patience(idle=math.inf))
     assert scope.cancelled_caught

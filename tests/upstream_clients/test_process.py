@@ -12,8 +12,9 @@ import anyio.to_thread
 import pytest
 
 from tests.support.fleets import LONG_SECONDS
-from tests.support.processes import all_gone, all_there
-from tests.support.upstreams import Options, command, spec
+from tests.support.processes import GONE_SECONDS, all_gone, all_there, descriptors
+from tests.support.upstreams import Options, Script, command, spec
+from tests.support.waiting import until
 from upstream_clients import JsonObject, Launch, UpstreamError, UpstreamGone, UpstreamProtocolFault, dump
 from upstream_clients.platform import current_platform
 from upstream_clients.process import STDERR_TAIL, ChildProcess, running_child
@@ -153,6 +154,19 @@ async def test_a_child_that_stops_reading_is_given_up_before_it_fills_our_memory
     assert reasons(line) == ["it has stopped reading its standard input"]
 
 
+async def test_a_child_that_was_given_up_is_not_listened_to(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    late: Script = [{"do": "gate", "path": str(gate)}, {"do": "notify", "method": "late"}, {"do": "crash"}]
+    async with child_of(launch_of({"on": {"late": late, "stop": {"do": "stop"}}})) as (child, line):
+        for method in ("late", "stop"):
+            child.write(dump({"jsonrpc": "2.0", "id": 1, "method": method}))
+        with pytest.raises(UpstreamGone):
+            fill(child, b'{"x":"%s"}\n' % (b"y" * (1 << 20)))
+        gate.touch()
+        await until(lambda: child.return_code is not None)
+    assert (reasons(line), line.messages) == (["it has stopped reading its standard input"], [])
+
+
 async def test_nothing_can_be_written_to_a_child_that_is_gone() -> None:
     async with child_of(launch_of({"exit": 0})) as (child, line):
         await line.lost.wait()
@@ -238,6 +252,33 @@ async def test_after_the_end_no_process_of_the_group_is_left(options: Options, m
         assert await anyio.to_thread.run_sync(all_gone, marker) == {}
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({}, 0),
+        ({"ignore_eof": True}, -signal.SIGTERM),
+        ({"ignore_eof": True, "ignore_sigterm": True}, -signal.SIGKILL),
+    ],
+)
+async def test_a_child_is_ended_no_harder_than_it_needs(options: Options, code: int) -> None:
+    async with child_of(launch_of(options)) as (child, line):
+        child.write(dump(CALL))
+        await line.came.wait()
+    assert child.return_code == code
+
+
+async def test_pipes_that_are_held_by_a_process_outside_the_group_are_closed_all_the_same(marker: str) -> None:
+    launch = launch_of({"marker": marker, "children": ["escaped"], "hang": True})
+    platform, line = current_platform(), Line()
+    with Watchdog(platform) as watchdog, anyio.fail_after(LONG_SECONDS):
+        before = set(descriptors())
+        async with running_child(launch, platform, watchdog, line.take, line.lose) as child:
+            assert len(await anyio.to_thread.run_sync(all_there, marker, 2)) == 2
+            child.write(b"x" * (1 << 20))  # nobody reads it: it waits in our memory
+        await until(lambda: set(descriptors()) == before)  # the loop closes them in its next turns
+        assert len(await anyio.to_thread.run_sync(all_there, marker, 1)) == 1
+
+
 async def test_what_has_left_the_group_ends_with_the_watchdog(marker: str) -> None:
     async with child_of(launch_of({"marker": marker, "children": ["escaped"]})):
         assert len(await anyio.to_thread.run_sync(all_there, marker, 2)) == 2
@@ -296,6 +337,20 @@ async def test_the_watchdog_also_finds_what_it_was_never_told_of(marker: str) ->
         assert len(await anyio.to_thread.run_sync(all_there, marker, 2)) == 2
     assert await anyio.to_thread.run_sync(all_gone, marker) == {}
     process.communicate()
+
+
+@pytest.mark.parametrize("rounds", [10, pytest.param(300, marks=pytest.mark.soak)])
+async def test_the_watchdog_finds_a_process_that_is_just_becoming_another_program(rounds: int, tmp_path: Path) -> None:
+    """Such a process shows no environment for a moment; one that becomes another all the time is often met in it."""
+    script = tmp_path / "becoming"
+    script.write_text('[ "$1" = 0 ] && exec sleep 3600; exec /bin/sh "$0" $(($1 - 1))')
+    platform = current_platform()
+    for _ in range(rounds):
+        with Watchdog(platform):
+            process = platform.start(["/bin/sh", str(script), "1500"], {"PATH": "/bin:/usr/bin"}, None)
+            await anyio.to_thread.run_sync(all_there, str(script), 1)
+        process.communicate(timeout=GONE_SECONDS)
+        assert process.returncode == -signal.SIGKILL
 
 
 async def test_the_watchdog_leaves_alone_what_others_have_started(marker: str) -> None:

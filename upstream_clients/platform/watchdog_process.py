@@ -10,10 +10,17 @@ whole sessions.
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 
 SWEEPS = 20
 """A process may start another while it is being looked for; each sweep ends all that the one before could not see."""
+
+PAUSE_SECONDS = 0.01
+"""Between sweeps."""
+
+LOOKS = 5
+"""A process that is just becoming another program shows no environment; one that shows none for so long has none."""
 
 
 def main() -> None:
@@ -28,17 +35,29 @@ def main() -> None:
             groups.discard(group)
     for group in groups:
         _kill(os.killpg, group)
+    looks: dict[int, int] = {}
     for _ in range(SWEEPS):
-        if not _sweep(os.fsencode(sys.argv[1])):
+        if not _sweep(os.fsencode(sys.argv[1]), looks):
             break
+        time.sleep(PAUSE_SECONDS)
 
 
-def _sweep(mark: bytes) -> bool:
-    """Kills the marked processes. False if there was none."""
-    found = [pid for pid in _pids() if _is_marked(pid, mark)]
-    for pid in found:
-        _kill(os.kill, pid)
-    return bool(found)
+def _sweep(mark: bytes, looks: dict[int, int]) -> bool:
+    """Kills the marked processes. False if there was none, nor one that could not be judged yet."""
+    worth_another = False
+    for pid in _pids():
+        try:
+            environment = _read(pid, "environ")
+            is_left = mark in environment.split(b"\0") and not _is_watchdog(pid)
+            is_unclear = not environment and looks.get(pid, 0) < LOOKS and _has_memory(pid)
+        except OSError:
+            continue  # another user's, or gone
+        if is_left:
+            _kill(os.kill, pid)
+        elif is_unclear:
+            looks[pid] = looks.get(pid, 0) + 1
+        worth_another |= is_left or is_unclear
+    return worth_another
 
 
 def _pids() -> list[int]:
@@ -48,18 +67,19 @@ def _pids() -> list[int]:
         return []
 
 
-def _is_marked(pid: int, mark: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as environment:
-            return mark in environment.read().split(b"\0") and not _is_watchdog(pid)
-    except OSError:  # another user's, or gone
-        return False
-
-
 def _is_watchdog(pid: int) -> bool:
     """An upstream that is a gateway itself has one, which must live to end what that gateway leaves."""
-    with open(f"/proc/{pid}/cmdline", "rb") as command:
-        return os.path.basename(__file__).encode() in command.read()
+    return os.path.basename(__file__).encode() in _read(pid, "cmdline")
+
+
+def _has_memory(pid: int) -> bool:
+    """False of zombies, and of the kernel's own."""
+    return _read(pid, "statm").split()[0] != b"0"
+
+
+def _read(pid: int, what: str) -> bytes:
+    with open(f"/proc/{pid}/{what}", "rb") as file:
+        return file.read()
 
 
 def _kill(send: Callable[[int, int], None], number: int) -> None:

@@ -1,0 +1,37 @@
+"""The command with a standard descriptor closed, full or left by its reader."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_runs import COMMAND, environment
+from tests.support.upstreams import entry, write_config
+
+
+def shell(folder: Path, redirection: str, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    line = f'exec "$@" {redirection}'
+    return subprocess.run(
+        ["sh", "-c", line, "sh", *COMMAND, *arguments],
+        cwd=folder,
+        env=environment({}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_serve_ends_quietly_where_standard_descriptors_are_closed(tmp_path: Path, redirection: str) -> None:
+    write_config(tmp_path, {"one": entry()})
+    done = shell(tmp_path, redirection, "serve")
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux")
+def test_output_that_can_not_be_written_is_a_failure_and_no_traceback(tmp_path: Path) -> None:
+    write_config(tmp_path, {"one": entry()})
+    done = shell(tmp_path, ">/dev/full", "list")
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
