@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
+CAP := 300
 REAL_SERVERS := $(REAL)/.installed
 
 # The servers and the client of others that the tests marked `real` talk to.
@@ -20,11 +21,11 @@ REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real bench soak schema lock fmt clean
+.PHONY: help setup demo test test-real bench bench-search soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(DEVELOPMENT) ## install everything that developing needs into .venv
 
@@ -42,6 +43,11 @@ test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from 
 
 bench: $(DEVELOPMENT) ## print timings
 	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its query sets
+	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak

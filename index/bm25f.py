@@ -35,8 +35,3 @@ def inverse_document_frequency(containing: int, total: int) -> float:
 def saturation(weight: float, relative_length: float) -> float:
     """The part of the score that grows with a term's weight, up to `K1 + 1`."""
     return weight * (K1 + 1) / (weight + K1 * (1 - B + B * relative_length))
-
-
-def query_weights(terms: Sequence[str]) -> dict[str, float]:
-    """How much each term of a query counts: saying a word again adds ever less."""
-    return {term: 1 + math.log(count) for term, count in Counter(terms).items()}

@@ -7,18 +7,24 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
+from types import MappingProxyType
 
 from index.tool import JsonObject, Tool
 
-NAME_WEIGHT = 2.5
-SERVER_WEIGHT = 1.0
-LABEL_WEIGHT = 1.0
-HINT_WEIGHT = 1.0
-FIRST_SENTENCE_WEIGHT = 1.0
-DESCRIPTION_WEIGHT = 0.5
-PARAMETER_NAME_WEIGHT = 1.0
-PARAMETER_DESCRIPTION_WEIGHT = 0.5
-ENUM_VALUE_WEIGHT = 0.4
+WEIGHTS = MappingProxyType(
+    {
+        "name": 2.5,
+        "server": 1.0,
+        "title": 1.0,
+        "search hint": 1.0,
+        "first sentence": 1.0,
+        "description": 0.5,
+        "parameter": 1.0,
+        "parameter description": 0.5,
+        "value": 0.4,
+    }
+)
+"""What one occurrence of a word counts in each field. Flat on public sets: a half more or less of one changes nothing."""
 
 MAX_DESCRIPTION_CHARS = 4096  # the longest descriptions of real tools have about 3,000
 MAX_HINT_CHARS = 512  # a hint is a few words; more would only be a way to be found for everything
@@ -30,17 +36,17 @@ _MAX_FIRST_SENTENCE_CHARS = 300
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n")
 
 
-def weighted_text(tool: Tool) -> Iterator[tuple[float, str]]:
-    """The indexed parts of a tool, each with the weight that one occurrence of a word in it has."""
-    yield NAME_WEIGHT, tool.name
-    yield SERVER_WEIGHT, tool.owner
+def indexed_text(tool: Tool) -> Iterator[tuple[str, str]]:
+    """The indexed parts of a tool, each with the field that it belongs to."""
+    yield "name", tool.name
+    yield "server", tool.owner
     if tool.label != tool.name:
-        yield LABEL_WEIGHT, tool.label[:MAX_HINT_CHARS]
+        yield "title", tool.label[:MAX_HINT_CHARS]
     if tool.search_hint:
-        yield HINT_WEIGHT, tool.search_hint[:MAX_HINT_CHARS]
+        yield "search hint", tool.search_hint[:MAX_HINT_CHARS]
     first, rest = split_first_sentence(tool.description[:MAX_DESCRIPTION_CHARS].strip())
-    yield FIRST_SENTENCE_WEIGHT, first
-    yield DESCRIPTION_WEIGHT, rest
+    yield "first sentence", first
+    yield "description", rest
     yield from _schema_text(tool.input_schema)
 
 
@@ -51,20 +57,20 @@ def split_first_sentence(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def _schema_text(schema: JsonObject) -> Iterator[tuple[float, str]]:
+def _schema_text(schema: JsonObject) -> Iterator[tuple[str, str]]:
     """Names first, then descriptions, then values: when the budget ends, the most telling text is in."""
     properties = tuple(_properties(schema))
     budget = MAX_SCHEMA_CHARS
-    for weight, part in (
-        *((PARAMETER_NAME_WEIGHT, name) for name, _ in properties),
-        *((PARAMETER_DESCRIPTION_WEIGHT, _description(body)) for _, body in properties),
-        *((ENUM_VALUE_WEIGHT, value) for _, body in properties for value in _enum_values(body)),
+    for field, part in (
+        *(("parameter", name) for name, _ in properties),
+        *(("parameter description", _description(body)) for _, body in properties),
+        *(("value", value) for _, body in properties for value in _enum_values(body)),
     ):
         if not part:
             continue
         if budget <= 0:
             return
-        yield weight, part[:budget]
+        yield field, part[:budget]
         budget -= len(part)
 
 

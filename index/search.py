@@ -1,7 +1,8 @@
 """The search index: Whoosh, in memory, built once from a catalogue and never changed. The only file that imports Whoosh.
 
-Whoosh keeps each term's finished share of the score as its posting weight (see `bm25f.py`), adds the shares up and
-finds the best. Its own scoring stays unused: it keeps lengths in one byte and lets no word's rarity fall below 1.
+Whoosh keeps each term's finished share of the score as its posting weight (see `bm25f.py`). A term's posting is read
+into arrays the first time that it is asked for; adding up and ordering is ours (`scoring.py`, `ranking.py`), because
+Whoosh's scoring keeps lengths in one byte, lets no word's rarity fall below 1, and takes ten times as long.
 
 Laws:
 1. No Whoosh index is ever opened from disk: opening one unpickles it.
@@ -13,30 +14,30 @@ Laws:
 # (Whoosh annotates its searching, not its storage.)
 
 import functools
+import heapq
 import re
-import threading
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
 
-from index.bm25f import impacts, query_weights
-from index.descriptor import weighted_text
+from index.bm25f import impacts
+from index.confidence import Confidence, grade
+from index.descriptor import WEIGHTS, indexed_text
+from index.explain import Explanation, Judged, explain
 from index.fingerprint import fingerprint_of, searchable
+from index.query import MAX_QUERY_CHARS, Query, read
+from index.scoring import Posting
 from index.text import Stem, terms
 from index.tool import Tool
+from index.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from whoosh.searching import Searcher
-
-MAX_QUERY_CHARS = 1_000  # whole tasks pasted as a query have about 300
-MAX_QUERY_TERMS = 128  # different ones; more would only cost time
-MAX_HITS = 100  # above any limit that the gateway grants
+MAX_HITS = 60  # above any limit that the gateway grants; so many are put in order, and 30 to 200 find the same
 _EXACT = 100_000.0  # above any sum: a share is at most about 25, times 1 + ln(occurrences), for 128 terms
 _STEMS_KEPT = 65_536  # a catalogue of 50,000 tools has about 30,000 different words
 _FIELD = "terms"
-_SCORE_DIGITS = 4  # posting weights are single precision: further digits would order equal tools by chance
+_DIGITS = 4  # posting weights are single precision: further digits would order equal tools by chance
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -46,16 +47,17 @@ class Match:
 
     tool_id: str
     score: float
+    confidence: Confidence
 
 
 class SearchIndex:
     """The searchable tools of one catalogue. Safe to search from several threads."""
 
-    def __init__(self, tools: Sequence[Tool], postings: "_Postings | None") -> None:
+    def __init__(self, tools: Sequence[Tool], vocabulary: Vocabulary | None) -> None:
         self.fingerprint = fingerprint_of(tools)
         self._ids = tuple(tool.id for tool in tools)
         self._exact = _exact_words(tools)
-        self._postings = postings
+        self._vocabulary = vocabulary
 
     def __repr__(self) -> str:
         return f"<SearchIndex {len(self._ids)} tools, {self.fingerprint[:8]}>"
@@ -64,21 +66,55 @@ class SearchIndex:
     def build(cls, tools: Sequence[Tool]) -> "SearchIndex":
         """Index the CATALOG tools among these. Takes up to a millisecond a tool: call it from a worker thread."""
         found = searchable(tools)
-        return cls(found, _Postings.of(found) if found else None)
+        if not found:
+            return cls(found, None)
+        from whoosh.lang.porter2 import stem as porter2
+
+        stem = functools.lru_cache(_STEMS_KEPT)(porter2)
+        return cls(found, Vocabulary(found, stem, _in_whoosh(found, stem)))
 
     def search(self, query: str, limit: int) -> tuple[Match, ...]:
-        """The best tools for a query, at most `limit`; tools that it names exactly come first."""
+        """The best tools for a query, at most `limit`; tools that it names exactly come first.
+
+        Empty when none of the things that the query speaks of occurs in any of the first hits.
+        """
         limit = min(limit, MAX_HITS)
-        if limit < 1 or self._postings is None:
+        if limit < 1 or self._vocabulary is None:
             return ()
-        text = query[:MAX_QUERY_CHARS]
-        named = self._named_in(text)
-        scores = dict.fromkeys(islice(named, limit), 0.0) | self._postings.best(text, limit + len(named))
-        matches = (
-            Match(self._ids[number], round(score, _SCORE_DIGITS) + (_EXACT if number in named else 0.0))
-            for number, score in scores.items()
+        asked, named = self._read(query), self._named_in(query[:MAX_QUERY_CHARS])
+        found = self._vocabulary.best(asked, named, MAX_HITS)
+        first = heapq.nsmallest(
+            limit, found, key=lambda number: (number not in named, -round(found[number], _DIGITS), self._ids[number])
         )
-        return tuple(sorted(matches, key=lambda match: (-match.score, match.tool_id))[:limit])
+        if not named and self._vocabulary.is_hopeless(asked, first):
+            return ()
+        ceiling = self._vocabulary.ceiling(asked)
+        return tuple(
+            Match(
+                self._ids[number],
+                round(found[number], _DIGITS) + (_EXACT if number in named else 0.0),
+                Confidence.HIGH if number in named else grade(found[number], ceiling),
+            )
+            for number in first
+        )
+
+    def explain(self, query: str, limit: int, tool: Callable[[str], Tool | None]) -> tuple[Explanation, ...]:
+        """The same hits as `search` gives, each taken apart. `tool` gives the tool of an id, such as `Catalog.get`."""
+        named = self._named_in(query[:MAX_QUERY_CHARS])
+        hits = [(bisect_left(self._ids, match.tool_id), match) for match in self.search(query, limit)]
+        return tuple(
+            explain(Judged(number, found, match.confidence, number in named), self._read(query), self._vocabulary)
+            for number, match in hits
+            if self._vocabulary is not None and (found := tool(match.tool_id)) is not None
+        )
+
+    def closest_words(self, query: str) -> tuple[str, ...]:
+        """Words of the catalogue that resemble what the query speaks of and no tool has."""
+        return self._vocabulary.closest_words(self._read(query)) if self._vocabulary else ()
+
+    def _read(self, query: str) -> Query:
+        assert self._vocabulary is not None
+        return read(query, self._vocabulary.knowledge)
 
     def _named_in(self, text: str) -> dict[int, None]:
         """Tools whose id or name is the query, or stands in it and could not be a word of plain language."""
@@ -91,52 +127,43 @@ class SearchIndex:
         return named
 
 
-class _Postings:
-    """What Whoosh holds: for each term, the tools that have it and its share of their score."""
+def _in_whoosh(tools: Sequence[Tool], stem: Stem) -> Callable[[str], Posting | None]:
+    """Put every tool's terms and shares into a Whoosh index; the answer reads a term's posting from it."""
+    from whoosh.analysis.filters import DelimitedAttributeFilter
+    from whoosh.analysis.tokenizers import SpaceSeparatedTokenizer
+    from whoosh.fields import TEXT, Schema
+    from whoosh.filedb.filestore import RamStorage
+    from whoosh.reading import TermNotFound
 
-    def __init__(self, searcher: "Searcher", stem: Stem) -> None:
-        self._searcher = searcher
-        self._stem = stem
-        self._lock = threading.Lock()  # Whoosh's readers share their position in the posting file
+    analyzer = SpaceSeparatedTokenizer() | DelimitedAttributeFilter()
+    index = RamStorage().create_index(Schema(**{_FIELD: TEXT(analyzer=analyzer, phrase=False)}))
+    writer = index.writer()
+    for shares in impacts([_document(tool, stem) for tool in tools]):
+        # The analyzer's own notation: a term holds neither a space nor a caret.
+        writer.add_document(**{_FIELD: " ".join(f"{term}^{share:.7g}" for term, share in shares.items())})
+    writer.commit()
+    reader = index.reader()
 
-    @classmethod
-    def of(cls, tools: Sequence[Tool]) -> "_Postings":
-        from whoosh.analysis.filters import DelimitedAttributeFilter
-        from whoosh.analysis.tokenizers import SpaceSeparatedTokenizer
-        from whoosh.fields import TEXT, Schema
-        from whoosh.filedb.filestore import RamStorage
-        from whoosh.lang.porter2 import stem as porter2
-        from whoosh.scoring import Frequency
+    def posting(term: str) -> Posting | None:
+        numbers, shares = array("I"), array("f")
+        try:
+            matcher = reader.postings(_FIELD, term)
+        except TermNotFound:
+            return None
+        while matcher.is_active():
+            numbers.append(matcher.id())
+            shares.append(matcher.weight())
+            matcher.next()
+        return Posting(numbers, shares, max(shares))
 
-        stem = functools.lru_cache(_STEMS_KEPT)(porter2)
-        analyzer = SpaceSeparatedTokenizer() | DelimitedAttributeFilter()
-        index = RamStorage().create_index(Schema(**{_FIELD: TEXT(analyzer=analyzer, phrase=False)}))
-        writer = index.writer()
-        for shares in impacts([_document(tool, stem) for tool in tools]):
-            # The analyzer's own notation: a term holds neither a space nor a caret.
-            writer.add_document(**{_FIELD: " ".join(f"{term}^{share:.7g}" for term, share in shares.items())})
-        writer.commit()
-        return cls(index.searcher(weighting=Frequency()), stem)
-
-    def best(self, text: str, limit: int) -> dict[int, float]:
-        """The numbers of the best tools, with their scores."""
-        from whoosh.query.compound import Or
-        from whoosh.query.terms import Term
-
-        weights = query_weights(tuple(islice(terms(text, self._stem), MAX_QUERY_CHARS)))
-        clauses = [Term(_FIELD, term, boost=weight) for term, weight in islice(weights.items(), MAX_QUERY_TERMS)]
-        if not clauses:
-            return {}
-        with self._lock:
-            found = self._searcher.search(Or(clauses), limit=limit)
-            return {number: score or 0.0 for number, score in found.items()}
+    return posting
 
 
 def _document(tool: Tool, stem: Stem) -> Mapping[str, float]:
     weights: dict[str, float] = defaultdict(float)
-    for weight, text in weighted_text(tool):
+    for field, text in indexed_text(tool):
         for term in terms(text, stem):
-            weights[term] += weight
+            weights[term] += WEIGHTS[field]
     return weights
 
 

@@ -26,10 +26,12 @@ class _Bounds:
     properties: int
     depth: int
     ranges: bool  # whether a number says its limits
+    plain: bool = False  # whether only what is shaped like an identifier is said
 
 
 _INPUT = _Bounds(chars=300, properties=16, depth=4, ranges=True)  # about 75 tokens for each hit of a search
 _OUTPUT = _Bounds(chars=800, properties=22, depth=6, ranges=False)  # omitted unless complete, so it may be longer
+_PLAIN_INPUT = _Bounds(chars=300, properties=16, depth=4, ranges=True, plain=True)
 _MAX_UNION_MEMBERS = 5
 _MAX_ENUM_VALUES = 8
 _MAX_ENUM_CHARS = 96
@@ -44,6 +46,11 @@ _UNSAID = frozenset({*_ELSEWHERE, *_CONDITIONS, *_FINE_SHAPE})
 # Beside anyOf or oneOf these narrow every branch, which a plain union would deny.
 _SHAPING = frozenset({"type", "properties", "items", "enum", "const", "required", "additionalProperties"})
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+# What may be said of a schema that nobody vouches for: one name of up to three words, too short to be a sentence.
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9]*([_.:/-][A-Za-z0-9]+){0,2}")
+_MAX_PLAIN_CHARS = 32  # the longest parameter names of real tools have 30
+_MAX_PLAIN_HUMPS = 3  # words of a name in camel case
+_HUMP = re.compile(r"[A-Z]+[a-z0-9]*|[a-z0-9]+")
 _PLAIN_TYPES = {"string": "string", "boolean": "boolean", "null": "null", "number": "number", "integer": "number"}
 _LIMITS = (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("exclusiveMaximum", "<"))
 
@@ -61,6 +68,12 @@ def signature(schema: JsonObject | None) -> str:
     """The arguments of a tool in one line of at most 300 characters; `unknown` when they cannot be said."""
     said = _render(schema, 0, _INPUT)
     return said.text if len(said.text) <= _INPUT.chars else UNKNOWN
+
+
+def plain_signature(schema: JsonObject | None) -> str:
+    """The arguments of a tool whose schema nobody vouches for: names, types and values that cannot be a sentence."""
+    said = _render(schema, 0, _PLAIN_INPUT)
+    return said.text if len(said.text) <= _PLAIN_INPUT.chars else UNKNOWN
 
 
 def output_signature(schema: JsonObject | None) -> str | None:
@@ -81,9 +94,9 @@ def _render(schema: object, depth: int, bounds: _Bounds) -> _Type:
 def _of_shape(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
     """The first of these that the schema has decides: literal values, branches, several types, one type."""
     if "const" in schema:
-        return _literals([schema["const"]], schema)
+        return _literals([schema["const"]], schema, bounds)
     if isinstance(values := schema.get("enum"), list):
-        return _literals(values, schema)
+        return _literals(values, schema, bounds)
     if "anyOf" in schema or "oneOf" in schema:
         return _branches(schema, depth, bounds)
     declared = schema.get("type", "object" if "properties" in schema else None)
@@ -116,9 +129,10 @@ def _limits(declared: object, schema: JsonObject) -> Iterator[str]:
             yield f"{sign} {said}"
 
 
-def _literals(values: list[object], schema: JsonObject) -> _Type:
+def _literals(values: list[object], schema: JsonObject, bounds: _Bounds) -> _Type:
     """The values themselves where they are few and short, else the declared type alone."""
-    if 0 < len(values) <= _MAX_ENUM_VALUES:
+    hidden = bounds.plain and not all(_is_plain(value) for value in values if isinstance(value, str))
+    if 0 < len(values) <= _MAX_ENUM_VALUES and not hidden:
         said = [_literal(value) for value in values]
         joined = " | ".join(text for text in said if text)
         if all(said) and len(joined) <= _MAX_ENUM_CHARS:
@@ -150,7 +164,7 @@ def _branches(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
     if not isinstance(branches, list):
         return _NOT_SAID
     if branches and all(isinstance(branch, dict) and "const" in branch for branch in branches):
-        return _literals([branch["const"] for branch in branches], schema)
+        return _literals([branch["const"] for branch in branches], schema, bounds)
     return _union([partial(_render, branch, depth + 1, bounds) for branch in branches])
 
 
@@ -180,7 +194,8 @@ def _object(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
 
 def _properties(properties: JsonObject, required: set[str], depth: int, bounds: _Bounds) -> tuple[list[_Type], bool]:
     """The properties that fit, required ones first, and whether these are all."""
-    keys = sorted((key for key in properties if isinstance(key, str)), key=lambda key: (key not in required, key))
+    shown = (key for key in properties if isinstance(key, str) and (_is_plain(key) or not bounds.plain))
+    keys = sorted(shown, key=lambda key: (key not in required, key))
     parts: list[_Type] = []
     room = bounds.chars - len(f"{{ ; {_MORE} }}")
     for key in keys[: bounds.properties]:
@@ -193,6 +208,14 @@ def _properties(properties: JsonObject, required: set[str], depth: int, bounds: 
             break
         parts.append(_Type(text, value.complete))
     return parts, len(parts) == len(properties) and required <= properties.keys()
+
+
+def _is_plain(text: str) -> bool:
+    return (
+        len(text) <= _MAX_PLAIN_CHARS
+        and _PLAIN_NAME.fullmatch(text) is not None
+        and len(_HUMP.findall(text)) <= _MAX_PLAIN_HUMPS
+    )
 
 
 def _key(key: str) -> str:

@@ -11,21 +11,60 @@ Laws:
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 MAX_WORD_CHARS = 40  # longer runs are data (hashes, base64), not words; the longest names of real tools have 30
 
 Stem: TypeAlias = Callable[[str], str]
 
-# Letters and digits. The vowel signs of Indian scripts are marks to `re`, yet inside words.
-_RUN = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff])+")
-# Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic: people leave them out when they search.
-_OPTIONAL_MARKS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Folded letters between spaces: one word, or a stretch of a script that puts no spaces between words."""
+
+    text: str
+    unspaced: bool = False
+
+
+# Vowel signs and tone marks are marks to `re`, yet inside words: the scripts of India and Sri Lanka, Thai, Lao, Burmese,
+# Khmer.
+_MARKS = (
+    r"\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+    r"\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d"
+    r"\u17b4-\u17d3"
+)
+_RUN = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+# A letter and the marks on it: what a pair of letters is made of.
+_CLUSTER = re.compile(rf".[{_MARKS}]*")
+# Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; the dot below Hindi letters; joiners: people leave
+# them out when they search.
+_OPTIONAL_MARKS = re.compile(r"[\u093c\u200c\u200d\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
+# One letter written in two ways: the Arabic feminine and final ya, the Persian kaf and ya;
+# letters of Latin that have no accent to lose, and would else cut a word in two.
+_SAME_LETTER = str.maketrans(
+    {"ة": "ه", "ى": "ي", "ک": "ك", "ی": "ي"}
+    | {
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "Ae",
+        "œ": "oe",
+        "Œ": "Oe",
+        "ø": "o",
+        "Ø": "O",
+        "ł": "l",
+        "Ł": "L",
+        "đ": "d",
+        "Đ": "D",
+    }
+    | {"ı": "i", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th"}
+)
 _PIECE = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 # Thai to Khmer, Kana, Han, Hangul: written without spaces, or with spaces that say little.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-    r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+"
+    r"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+"
 )
 # Words that say how a request is put, not what it asks for. What names an action or a state ("get", "up", "all",
 # "off", "not") stays. The last line is what a word's apostrophe cuts off.
@@ -42,51 +81,71 @@ _STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 def words(text: str) -> Iterator[str]:
     """The words of a text in order: `getUserById` gives get, user, by, id and getuserbyid."""
-    for run in _RUN.finditer(_fold(text)):
-        yield from _words_of_run(run.group())
+    for stretch in stretches(text):
+        yield from words_of(stretch)
+
+
+def stretches(text: str) -> Iterator[Stretch]:
+    """The words of a text in order, with what is written without spaces still in one piece."""
+    for run in _RUN.finditer(fold(text)):
+        yield from _stretches_of_run(run.group())
+
+
+def words_of(stretch: Stretch) -> Iterator[str]:
+    """A word, or the pairs of letters of what is written without spaces: also a word of two letters is found in it."""
+    if not stretch.unspaced:
+        yield stretch.text[:MAX_WORD_CHARS]
+        return
+    letters = _CLUSTER.findall(stretch.text)
+    if len(letters) == 1:
+        yield stretch.text[:MAX_WORD_CHARS]
+    for first, second in pairwise(letters):
+        yield f"{first}{second}"[:MAX_WORD_CHARS]
 
 
 def terms(text: str, stem: Stem) -> Iterator[str]:
     """The words that are indexed and looked up: without stop words, plain English-looking ones stemmed."""
-    for word in words(text):
-        if word not in _STOP_WORDS:
-            yield stem(word) if word.isascii() and word.isalpha() else word
+    return (term_of(word, stem) for word in words(text) if not is_stop_word(word))
 
 
-def _fold(text: str) -> str:
+def term_of(word: str, stem: Stem) -> str:
+    """The term that a word is indexed as."""
+    return stem(word) if word.isascii() and word.isalpha() else word
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether the word says how a request is put, not what it asks for."""
+    return word in _STOP_WORDS
+
+
+def fold(text: str) -> str:
+    """The text with one spelling for what people spell in several ways. Case is left, it shows where words join."""
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", decomposed))
+    return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", decomposed)).translate(_SAME_LETTER)
 
 
-def _words_of_run(run: str) -> Iterator[str]:
+def _stretches_of_run(run: str) -> Iterator[Stretch]:
     if run.islower() and run.isascii() and run.isalpha():  # most words by far
-        yield run[:MAX_WORD_CHARS]
+        yield Stretch(run)
         return
     pieces = _PIECE.findall(run)
     for piece in pieces:
-        yield from _words_of_piece(piece)
+        if piece.isascii():
+            yield Stretch(piece.lower())
+        else:
+            yield from _stretches_of_piece(piece)
     if len(pieces) > 1 and run.isascii():
-        yield run.lower()[:MAX_WORD_CHARS]
+        yield Stretch(run.lower())
 
 
-def _words_of_piece(piece: str) -> Iterator[str]:
-    if piece.isascii():
-        yield piece.lower()[:MAX_WORD_CHARS]
-        return
+def _stretches_of_piece(piece: str) -> Iterator[Stretch]:
     end = 0
     for unspaced in _UNSPACED.finditer(piece):
         if unspaced.start() > end:
-            yield piece[end : unspaced.start()].casefold()[:MAX_WORD_CHARS]
-        yield from _pairs(unspaced.group())
+            yield Stretch(piece[end : unspaced.start()].casefold())
+        yield Stretch(unspaced.group(), unspaced=True)
         end = unspaced.end()
     if end < len(piece):
-        yield piece[end:].casefold()[:MAX_WORD_CHARS]
-
-
-def _pairs(text: str) -> Iterator[str]:
-    if len(text) == 1:
-        yield text
-    for start in range(len(text) - 1):
-        yield text[start : start + 2]
+        yield Stretch(piece[end:].casefold())

@@ -1,11 +1,10 @@
 """How the answers of search and describe look: compact, bounded, and safe to put back into a prompt. Pure functions."""
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from index import Exposure, Tool, Unresolved, output_signature, signature
+from index import Exposure, Tool, Unresolved, output_signature, plain_signature, signature
 from server.clean import one_line, paragraphs
 from server.errors import GatewayError
 from upstream_clients import JsonObject, State, UpstreamStatus
@@ -25,13 +24,12 @@ NAMED_UPSTREAMS: Final = 8
 STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY})
 """One that is idle is started by the search that misses it; one that is ready and not in the index is there in a moment."""
 
-_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/-]*")
 
-
-def hits(tools: Sequence[Tool], shows_hints: Callable[[Tool], bool]) -> list[JsonObject]:
+def hits(
+    tools: Sequence[Tool], shows_hints: Callable[[Tool], bool], confidence: Mapping[str, str] | None = None
+) -> list[JsonObject]:
     """Search results, best first. Typed hints are given from the top down while there is room for them."""
-    found = [_hit(tool) for tool in tools]
+    found = [_hit(tool, (confidence or {}).get(tool.id, "")) for tool in tools]
     room = HIT_BYTES * len(found) - len(_encode(found))
     for tool, one in zip(tools, found, strict=True):
         for key, hint in _hints(tool).items() if shows_hints(tool) else ():
@@ -42,9 +40,11 @@ def hits(tools: Sequence[Tool], shows_hints: Callable[[Tool], bool]) -> list[Jso
     return found
 
 
-def _hit(tool: Tool) -> JsonObject:
+def _hit(tool: Tool, confidence: str) -> JsonObject:
     """One result without hints. Source, owner and name are the three parts of its id."""
     found: JsonObject = {"id": tool.id}
+    if confidence:
+        found["confidence"] = confidence
     label = one_line(tool.label, LABEL_CHARACTERS)
     if label and label != tool.name:
         found["label"] = label
@@ -58,16 +58,11 @@ def _hit(tool: Tool) -> JsonObject:
 
 def _hints(tool: Tool) -> dict[str, str]:
     """The typed input, and for a trusted tool the output, if it can be said in full."""
-    typed = signature(tool.input_schema)
     if not tool.trusted:
-        return {} if _has_prose(typed) else {"input": typed}
+        return {"input": plain_signature(tool.input_schema)}
+    typed = signature(tool.input_schema)
     output = output_signature(tool.output_schema)
     return {"input": typed} | ({"output": output} if output else {})
-
-
-def _has_prose(signature: str) -> bool:
-    """Whether a literal or key in it is not shaped like an identifier: it might speak to the model."""
-    return not all(_IDENTIFIER.fullmatch(text) for text in _QUOTED.findall(signature))
 
 
 def _encode(value: object) -> bytes:
@@ -91,11 +86,13 @@ def missing(statuses: Sequence[UpstreamStatus], searched: frozenset[str]) -> Jso
     return found
 
 
-def search_note(hits: int, unseen: Mapping[str, object]) -> str:
+def search_note(hits: int, unseen: Mapping[str, object], closest_words: Sequence[str]) -> str:
     """What an empty or partial answer must say."""
     if "starting" in unseen:
         again = "Some upstreams are still starting: search again in a few seconds"
         return f"{again}, or use another word." if not hits else f"{again} if nothing fits."
+    if not hits and closest_words:
+        return f"Nothing matches. The closest words of the catalogue: {', '.join(closest_words)}."
     if not hits:
         return "Nothing matches. Try other words: what is done (create, list, read), to what (issue, file, event)."
     return ""

@@ -76,7 +76,12 @@ class Face:
         return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
 
     async def _search(self, arguments: JsonObject) -> JsonObject:
-        query, limit = arguments.get("query"), arguments.get("limit")
+        query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
+        if isinstance(queries, list) and queries:
+            if not all(isinstance(one, str) for one in queries):
+                raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+            every = [query, *queries] if isinstance(query, str) else queries
+            return await self._gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
         if not isinstance(query, str):
             raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
         return await self._gateway.search(query, _whole(limit))

@@ -5,7 +5,7 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,10 +14,11 @@ import anyio.to_thread
 from index import Catalog, Exposure, Tool
 from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
 from server.calling import Call, CallPath, UpstreamFailure
+from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
 from server.keeper import owner_in
-from server.library import Library
+from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
@@ -25,6 +26,16 @@ from upstream_clients import JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
+
+MOST_QUERIES: Final = 16
+MOST_HITS: Final = 32
+"""Of one answer to several queries: about 2,300 tokens."""
+
+SHOWN_QUERY: Final = 80
+"""Characters of a query that an answer repeats."""
+
+LEAST_HITS_A_QUERY: Final = 2
+"""The right tool is first in two of three answers, and among the first two in most of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,15 @@ class Parts:
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one query found: tools that are there now, the confidence of each by id, and words to try instead."""
+
+    tools: tuple[Tool, ...]
+    confidence: Mapping[str, str]
+    closest_words: tuple[str, ...]
 
 
 class Gateway:
@@ -61,24 +81,32 @@ class Gateway:
         Raises:
             GatewayError: the query is empty or far too long.
         """
-        if not query.strip():
-            raise GatewayError(
-                "invalid_arguments", "The query is empty.", "Say in a few words what the tool should do."
-            )
-        if len(query) > LONGEST_QUERY:
-            raise GatewayError(
-                "invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words."
-            )
-        settings = self._parts.settings.tool_search
-        count = max(1, min(limit or settings.search_default_limit, settings.max_search_limit))
-        snapshot = await self._parts.library.searchable()
-        self._want_unlisted()
-        matches = () if snapshot.index is None else await anyio.to_thread.run_sync(snapshot.index.search, query, count)
-        found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
+        snapshot, (found,) = await self._look_up((query,), self._count(limit))
         unseen = missing(self._statuses(), snapshot.indexed)
-        answer: JsonObject = {"tools": hits(found, self._shows_hints), **unseen}
-        if note := search_note(len(found), unseen):
+        answer: JsonObject = {"tools": hits(found.tools, self._shows_hints, found.confidence), **unseen}
+        if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
+        return answer
+
+    async def search_all(self, queries: Sequence[str], limit: int | None = None) -> JsonObject:
+        """Hits for several queries: which tools each found, how sure, and every tool once.
+
+        Raises:
+            GatewayError: there are too many queries, or one is empty or far too long.
+        """
+        if len(queries) > MOST_QUERIES:
+            raise GatewayError("invalid_arguments", f"Over {MOST_QUERIES} queries.", "Ask for fewer at a time.")
+        count = min(self._count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
+        snapshot, found = await self._look_up(queries, count)
+        unseen = missing(self._statuses(), snapshot.indexed)
+        tools = {tool.id: tool for one in found for tool in one.tools}
+        answer: JsonObject = {
+            "answers": [_short_answer(query, one) for query, one in zip(queries, found, strict=True)],
+            "tools": hits(tuple(tools.values()), self._shows_hints),
+            **unseen,
+        }
+        if "starting" in unseen:
+            answer["note"] = search_note(len(tools), unseen, ())
         return answer
 
     async def describe(self, reference: str) -> JsonObject:
@@ -137,6 +165,17 @@ class Gateway:
             raise not_yet_listed(self._redacted(status), time.time())
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
+    async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
+        for query in queries:
+            _check(query)
+        snapshot = await self._parts.library.searchable()
+        self._want_unlisted()
+        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count)
+
+    def _count(self, limit: int | None) -> int:
+        settings = self._parts.settings.tool_search
+        return max(1, min(limit or settings.search_default_limit, settings.max_search_limit))
+
     def _want_unlisted(self) -> None:
         """Starts what has never been listed and would be started by a call only, which nobody can make before."""
         listed = self._parts.library.snapshot.listed
@@ -159,3 +198,35 @@ class Gateway:
 def _is_found(tool: Tool) -> bool:
     """The index may lag behind: a tool that has just been hidden must not be found."""
     return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
+
+
+def _check(query: str) -> None:
+    if not query.strip():
+        raise GatewayError("invalid_arguments", "The query is empty.", "Say in a few words what the tool should do.")
+    if len(query) > LONGEST_QUERY:
+        raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
+
+
+def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int) -> tuple[Found, ...]:
+    """For a worker thread: the answers of one snapshot to all queries."""
+    return tuple(_found(snapshot, query, count) for query in queries)
+
+
+def _found(snapshot: Snapshot, query: str, count: int) -> Found:
+    if snapshot.index is None:
+        return Found((), {}, ())
+    matches = snapshot.index.search(query, count)
+    found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
+    closest_words = () if found else snapshot.index.closest_words(query)
+    return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+
+
+def _short_answer(query: str, found: Found) -> JsonObject:
+    """One of several answers: ids and confidence; the tools stand beside it."""
+    answer: JsonObject = {
+        "query": one_line(query, SHOWN_QUERY),
+        "found": {tool.id: found.confidence[tool.id] for tool in found.tools},
+    }
+    if found.closest_words:
+        answer["closest_words"] = list(found.closest_words)
+    return answer

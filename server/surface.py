@@ -143,6 +143,12 @@ def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:
                 "type": "object",
                 "properties": {
                     "query": {"type": "string", "description": "What the tool should do, in a few words."},
+                    "queries": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 16,
+                        "description": "Several capabilities at once, one a query, instead of query.",
+                    },
                     "limit": {
                         "type": "integer",
                         "minimum": 1,
@@ -150,7 +156,6 @@ def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:
                         "description": f"How many hits at the most (default {settings.search_default_limit}).",
                     },
                 },
-                "required": ["query"],
             },
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
             "_meta": META,

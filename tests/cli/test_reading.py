@@ -91,7 +91,7 @@ def test_search_answers_what_a_model_gets_and_says_beside_it_what_was_not_search
     write_config(tmp_path, {"crash": entry(exit=3), "time": {**entry(tools=[NOW, SECRET]), "trusted": True}})
     machine = toolfold(tmp_path, "search", "current", "time", "-n", "1", "--json")
     person = toolfold(tmp_path, "search", "current time", "-n", "1")
-    hit = {"id": "mcp:time:now", "label": "Current time", "description": CLEAN}
+    hit = {"id": "mcp:time:now", "confidence": "high", "label": "Current time", "description": CLEAN}
     signature = "{ zone: string; count?: number /* integer */ }"
     assert (machine.code, machine.err) == (0, "")
     assert machine.json() == {

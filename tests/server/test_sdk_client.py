@@ -112,7 +112,12 @@ async def test_a_tool_is_found_described_and_called(connected: Connected) -> Non
     searched = await connected.call("tool_search", query="say a text again", limit=1)
     assert searched.structured_content == {
         "tools": [
-            {"id": "mcp:one:echo", "description": "Says a text again.", "input": "{ text: string }"},
+            {
+                "id": "mcp:one:echo",
+                "confidence": "high",
+                "description": "Says a text again.",
+                "input": "{ text: string }",
+            },
         ]
     }
     assert isinstance(searched.content[0], TextContent)

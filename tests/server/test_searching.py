@@ -189,7 +189,7 @@ async def garden(tmp_path_factory: pytest.TempPathFactory, log: Path) -> AsyncIt
 
 async def test_a_hit_has_what_is_needed_to_call_and_no_more(garden: Opened) -> None:
     found = {str(hit["id"]): hit for hit in hits(await garden.search("water", limit=20))}
-    common = {"label": "Water the plants", "description": "Waters plants. Ignore [31mall"}
+    common = {"confidence": "high", "label": "Water the plants", "description": "Waters plants. Ignore [31mall"}
     signature = '{ id: string; mode?: "drip" | "flood" }'
     assert found == {
         "mcp:plain:water": {"id": "mcp:plain:water", **common, "input": "unknown"},
@@ -200,7 +200,42 @@ async def test_a_hit_has_what_is_needed_to_call_and_no_more(garden: Opened) -> N
             "input": signature,
             "output": "{ paid: boolean }",
         },
-        "mcp:hinted:soak": {"id": "mcp:hinted:soak", **common, "input": "unknown"},
+        "mcp:hinted:soak": {"id": "mcp:hinted:soak", **common, "input": "{ mode?: unknown }"},
+    }
+
+
+async def test_several_queries_are_answered_at_once_and_each_tool_is_shown_once(garden: Opened) -> None:
+    answer = payload(
+        await garden.ask("tool_search", {"queries": ["water", "drip flood", "water", "watre"], "limit": 2})
+    )
+    assert answer["answers"] == [
+        {"query": "water", "found": {"mcp:hinted:water": "high", "mcp:plain:water": "high"}},
+        {"query": "drip flood", "found": {"mcp:hinted:water": "high", "mcp:plain:water": "high"}},
+        {"query": "watre", "found": {}, "closest_words": ["water", "waters"]},
+    ]
+    assert [hit["id"] for hit in hits(answer)] == ["mcp:hinted:water", "mcp:plain:water"]
+
+
+async def test_an_answer_to_many_queries_stays_bounded(thousand: Opened) -> None:
+    queries = [f"{verb} {thing}" for verb, thing in zip(VERBS * 2, OBJECTS, strict=False)][:16]
+    result = await thousand.ask("tool_search", {"queries": queries, "limit": 20})
+    found = hits(payload(result))
+    assert 16 < len(found) <= 32
+    assert len({hit["id"] for hit in found}) == len(found)
+    assert len(text_of(result).encode()) < 32 * 320 + 16 * 256
+
+
+@pytest.mark.parametrize("queries", [[f"read {n}" for n in range(17)], ["read", ""], ["read", 5], ["x" * 10_001]])
+async def test_many_queries_are_refused_when_one_is_or_when_they_are_too_many(
+    thousand: Opened, queries: list[object]
+) -> None:
+    assert error_of(await thousand.ask("tool_search", {"queries": queries}))["code"] == "invalid_arguments"
+
+
+async def test_a_search_without_any_hit_names_the_closest_words(garden: Opened) -> None:
+    assert await garden.search("the watre") == {
+        "tools": [],
+        "note": "Nothing matches. The closest words of the catalogue: water, waters.",
     }
 
 

@@ -43,8 +43,8 @@ async def test_the_last_listing_is_searchable_at_once_and_marked_until_the_live_
         await opened.ready()
         live = await opened.search("plants")
     hits = [
-        {"id": "mcp:one:prune", "description": "Prunes plants.", "input": "unknown"},
-        {"id": "mcp:one:water", "description": "Waters plants.", "input": "unknown"},
+        {"id": "mcp:one:prune", "confidence": "high", "description": "Prunes plants.", "input": "unknown"},
+        {"id": "mcp:one:water", "confidence": "high", "description": "Waters plants.", "input": "unknown"},
     ]
     assert first == live == {"tools": hits}
     assert cached == {"tools": [{**hit, "cached": True} for hit in hits]}

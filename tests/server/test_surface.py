@@ -72,6 +72,12 @@ def test_each_tool_of_ours_takes_a_flat_object() -> None:
             "type": "object",
             "properties": {
                 "query": {"type": "string", "description": "What the tool should do, in a few words."},
+                "queries": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": 16,
+                    "description": "Several capabilities at once, one a query, instead of query.",
+                },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
@@ -79,7 +85,6 @@ def test_each_tool_of_ours_takes_a_flat_object() -> None:
                     "description": "How many hits at the most (default 5).",
                 },
             },
-            "required": ["query"],
         },
         "tool_describe": {
             "type": "object",
