@@ -6,6 +6,7 @@ only, never from its modules.
 
 from index.catalog import Catalog, Classify, Unresolved
 from index.ids import owner_for_key, tool_id
+from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try, subschemas
 from index.search import MAX_QUERY_CHARS, Match, SearchIndex
 from index.signature import output_signature, signature
 from index.tool import Exposure, JsonObject, Listing, Tool
@@ -14,6 +15,7 @@ __all__ = [
     "MAX_QUERY_CHARS",
     "Catalog",
     "Classify",
+    "Draft",
     "Exposure",
     "JsonObject",
     "Listing",
@@ -21,8 +23,12 @@ __all__ = [
     "SearchIndex",
     "Tool",
     "Unresolved",
+    "UnsoundSchema",
+    "check_structure",
+    "drafts_to_try",
     "output_signature",
     "owner_for_key",
     "signature",
+    "subschemas",
     "tool_id",
 ]

@@ -45,6 +45,7 @@ class Output(asyncio.Protocol):
         self._parsing: asyncio.Task[None] | None = None
         self._is_finished = False
         self._is_stopped = False
+        self._is_reading = True
         self.skipped_lines = 0
 
     def __repr__(self) -> str:
@@ -94,8 +95,9 @@ class Output(asyncio.Protocol):
             self._on_end()
 
     def _read_on(self, *, wanted: bool) -> None:
-        if self._transport is None or self._transport.is_closing() or self._transport.is_reading() == wanted:
+        if self._transport is None or self._transport.is_closing() or self._is_reading == wanted:
             return
+        self._is_reading = wanted  # kept here: pipes of CPython before 3.11.4 do not tell
         if wanted:
             self._transport.resume_reading()
         else:
