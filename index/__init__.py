@@ -9,6 +9,7 @@ from index.confidence import Confidence
 from index.evaluate import Evaluation, Question, evaluate, read_questions
 from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
+from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try, subschemas
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
 from index.signature import output_signature, plain_signature, signature
@@ -19,6 +20,7 @@ __all__ = [
     "Catalog",
     "Classify",
     "Confidence",
+    "Draft",
     "Evaluation",
     "Explanation",
     "Exposure",
@@ -29,12 +31,16 @@ __all__ = [
     "SearchIndex",
     "Tool",
     "Unresolved",
+    "UnsoundSchema",
     "WordScore",
+    "check_structure",
+    "drafts_to_try",
     "evaluate",
     "output_signature",
     "owner_for_key",
     "plain_signature",
     "read_questions",
     "signature",
+    "subschemas",
     "tool_id",
 ]

@@ -11,14 +11,17 @@ Laws:
 import json
 import re
 
-from index.schema import MAX_DEPTH, UnsoundSchema, check_schema
+from index.keywords import UnsoundSchema
+from index.schema import MAX_DEPTH, check_schema
 from index.tool import JsonObject
 
 MAX_SCHEMA_BYTES = 64 * 1024  # the largest schema of a real server has about 20 KiB
 MAX_DEFINITION_BYTES = 256 * 1024  # with descriptions, an output schema and icons beside it
 _MAX_VALUES = 64 * 1024  # a JSON value takes a byte at least, so no more fit into the largest schema
 _MAX_JSON_DEPTH = 3 * MAX_DEPTH  # two levels for each nested schema, and as much again for a default value
+_MAX_INTEGER_BITS = 14_000  # 4,214 digits; Python writes none of more than 4,300
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")  # the protocol's own alphabet; a colon would break the id
+_NOT_CARRIED = "holds a number or text that JSON cannot carry"
 
 
 def refusal(definition: object) -> str:
@@ -37,8 +40,8 @@ def _refusal_of_json(definition: JsonObject) -> str:
         return f"the definition {fault}"
     try:
         size = len(json.dumps(definition, ensure_ascii=False, allow_nan=False).encode())
-    except ValueError:  # NaN, an endless integer, half a surrogate pair
-        return "the definition holds a number or text that JSON cannot carry"
+    except ValueError:  # NaN, half a surrogate pair
+        return f"the definition {_NOT_CARRIED}"
     if size > MAX_DEFINITION_BYTES:
         return f"the definition has {size:,} bytes; {MAX_DEFINITION_BYTES:,} are allowed"
     return ""
@@ -75,6 +78,12 @@ def _json_fault(value: JsonObject) -> str:
         for part in container.values() if isinstance(container, dict) else container:
             if isinstance(part, dict | list):
                 pending.append((part, depth + 1))
-            elif not (part is None or isinstance(part, str | int | float)):
-                return "is not plain JSON"
+            elif fault := _scalar_fault(part):
+                return fault
     return ""
+
+
+def _scalar_fault(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
+        return _NOT_CARRIED
+    return "" if value is None or isinstance(value, str | int | float) else "is not plain JSON"

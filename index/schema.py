@@ -8,10 +8,21 @@ Laws:
 2. No reference leaves the schema; nothing is ever fetched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from index.keywords import (
+    COMBINATORS,
+    CONDITIONS,
+    Draft,
+    UnsoundSchema,
+    check_keywords,
+    drafts_to_try,
+    said,
+    step_to,
+    subschemas,
+)
 from index.tool import JsonObject
 
 MAX_DEPTH = 32  # the deepest schema of a real server nests 9 schemas
@@ -19,22 +30,9 @@ MAX_NODES = 2_000  # the largest has about 400
 MAX_BRANCHES = 64  # every branch may be tried for every value
 MAX_EXPANSION = 20_000  # schemas tried for one value, references followed; doubling references reach any number
 
-_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
-_CONDITIONS = ("if", "then", "else", "not")
-_COMBINATORS = ("allOf", "anyOf", "oneOf")
-_REST_OF_OBJECT = ("additionalProperties", "unevaluatedProperties", "propertyNames")
-_REST_OF_ARRAY = ("items", "additionalItems", "unevaluatedItems", "contains", "contentSchema")
-_SHELVES = ("$defs", "definitions")
-_ONE_SCHEMA = frozenset({*_CONDITIONS, *_REST_OF_OBJECT, *_REST_OF_ARRAY})
-_NAMED_SCHEMAS = frozenset({*_SHELVES, "properties", "patternProperties", "dependencies", "dependentSchemas"})
-_LISTED_SCHEMAS = frozenset({*_COMBINATORS, "prefixItems"})
-_IN_PLACE = frozenset({*_CONDITIONS, *_COMBINATORS, "dependencies", "dependentSchemas"})  # applied to the same value
+_IN_PLACE = frozenset({*CONDITIONS, *COMBINATORS, "dependencies", "dependentSchemas"})  # applied to the same value
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_MAX_WHERE_CHARS = 120
-
-
-class UnsoundSchema(Exception):
-    """The schema must not be used; the message says where and why."""
+_MAX_INDEX_DIGITS = 6  # of an item that a reference names
 
 
 @dataclass(slots=True)
@@ -48,17 +46,31 @@ class _Node:
 
 
 def check_schema(schema: JsonObject) -> None:
-    """Accept a schema, or say what is wrong with it.
+    """Accept a schema that is sound in the draft that it names, or in one that it may be written in.
 
     Raises:
         UnsoundSchema: it is malformed, exceeds a limit, or a reference in it leads nowhere, outside or back to itself.
     """
+    faults: list[UnsoundSchema] = []
+    for draft in drafts_to_try(schema):
+        try:
+            _check_as(draft, schema)
+        except UnsoundSchema as fault:
+            faults.append(fault)
+        else:
+            return
+    raise faults[0]
+
+
+def _check_as(draft: Draft, schema: JsonObject) -> None:
     nodes: dict[int, _Node] = {}
     pending = [_Node(schema, 1, "")]
     references: list[tuple[_Node, str]] = []
+    anchors: dict[str, JsonObject | None] | None = None
     while pending or references:
         if not pending:  # every schema in its place is known by now, so what a reference adds stands somewhere odd
-            pending.extend(_follow(references, schema, nodes))
+            anchors = _anchors(nodes.values(), draft) if anchors is None else anchors
+            pending.extend(_follow(references, schema, anchors))
             references = []
             continue
         node = pending.pop()
@@ -67,93 +79,90 @@ def check_schema(schema: JsonObject) -> None:
         nodes[id(node.schema)] = node
         if len(nodes) > MAX_NODES:
             raise UnsoundSchema(f"more than {MAX_NODES:,} nested schemas")
-        _check_node(node)
-        pending.extend(_children(node))
+        _check_node(node, draft)
+        pending.extend(_children(node, draft))
         references.extend((node, text) for text in _references(node))
+    if anchors is not None:  # there are references
+        _require_one_resource(nodes.values(), schema, draft)
     _check_expansion(nodes, id(schema))
 
 
-def _check_node(node: _Node) -> None:
-    schema = node.schema
+def _check_node(node: _Node, draft: Draft) -> None:
     if node.depth > MAX_DEPTH:
         raise UnsoundSchema(f"schemas nested deeper than {MAX_DEPTH}")
-    if "type" in schema:
-        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        if not types or not all(isinstance(one, str) and one in _TYPES for one in types):
-            raise UnsoundSchema(f"`type` is not a JSON type{_at(node)}")
-    if "enum" in schema and not isinstance(schema["enum"], list):
-        raise UnsoundSchema(f"`enum` is not a list{_at(node)}")
-    required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        raise UnsoundSchema(f"`required` is not a list of names{_at(node)}")
+    check_keywords(node.schema, draft, node.where)
+    for keyword in (*COMBINATORS, "prefixItems", "items"):
+        branches = node.schema.get(keyword)
+        if isinstance(branches, list) and len(branches) > MAX_BRANCHES:
+            raise UnsoundSchema(f"more than {MAX_BRANCHES} branches in `{keyword}`{said(node.where)}")
 
 
-def _children(node: _Node) -> Iterator[_Node]:
-    for keyword, step, value in _parts(node):
-        if isinstance(value, bool):
-            continue
-        if not isinstance(value, dict):
-            raise UnsoundSchema(f"`{keyword}` holds something that is not a schema{_at(node)}")
-        if keyword in _IN_PLACE:
-            node.in_place.append(id(value))
-        yield _Node(value, node.depth + 1, f"{node.where}/{step}"[: _MAX_WHERE_CHARS + 1])
-
-
-def _parts(node: _Node) -> Iterator[tuple[str, str, object]]:
-    """Every schema directly inside a schema: its keyword, the step to it, and itself."""
-    for keyword, value in node.schema.items():
-        if keyword in _NAMED_SCHEMAS:
-            yield from _named_parts(keyword, value, node)
-        elif keyword in _LISTED_SCHEMAS or (keyword == "items" and isinstance(value, list)):  # the latter until 2020
-            yield from _listed_parts(keyword, value, node)
-        elif keyword in _ONE_SCHEMA:
-            yield keyword, keyword, value
-
-
-def _named_parts(keyword: str, named: object, node: _Node) -> Iterator[tuple[str, str, object]]:
-    if not isinstance(named, dict):
-        raise UnsoundSchema(f"`{keyword}` is not an object of schemas{_at(node)}")
-    for name, value in named.items():
-        if not (keyword == "dependencies" and isinstance(value, list)):  # a list there names properties
-            yield keyword, f"{keyword}/{name}", value
-
-
-def _listed_parts(keyword: str, listed: object, node: _Node) -> Iterator[tuple[str, str, object]]:
-    if not isinstance(listed, list):
-        raise UnsoundSchema(f"`{keyword}` is not a list of schemas{_at(node)}")
-    if len(listed) > MAX_BRANCHES:
-        raise UnsoundSchema(f"more than {MAX_BRANCHES} branches in `{keyword}`{_at(node)}")
-    yield from ((keyword, f"{keyword}/{position}", value) for position, value in enumerate(listed))
+def _children(node: _Node, draft: Draft) -> Iterator[_Node]:
+    for keyword, step, value in subschemas(node.schema, draft, node.where):
+        if isinstance(value, dict):
+            if keyword in _IN_PLACE:
+                node.in_place.append(id(value))
+            yield _Node(value, node.depth + 1, step_to(node.where, step))
 
 
 def _references(node: _Node) -> Iterator[str]:
     for keyword in _REFERENCES:
         if keyword in node.schema:
             text = node.schema[keyword]
-            if not isinstance(text, str):
-                raise UnsoundSchema(f"`{keyword}` is not a string{_at(node)}")
-            if not text.startswith("#"):
-                raise UnsoundSchema(f"`{keyword}` leads outside the schema{_at(node)}")
+            assert isinstance(text, str)
+            if not text.startswith("#") or (keyword == "$recursiveRef" and text != "#"):
+                raise UnsoundSchema(f"`{keyword}` leads outside the schema{said(node.where)}")
             yield text
 
 
-def _follow(references: list[tuple[_Node, str]], root: JsonObject, nodes: Mapping[int, _Node]) -> Iterator[_Node]:
+def _anchors(nodes: Iterable[_Node], draft: Draft) -> dict[str, JsonObject | None]:
+    """The schemas that have a name of their own; None for a name that two have."""
+    found: dict[str, JsonObject | None] = {}
+    for node in nodes:
+        for name in _anchor_names(node.schema, draft):
+            found[name] = node.schema if found.get(name, node.schema) is node.schema else None
+    return found
+
+
+def _anchor_names(schema: JsonObject, draft: Draft) -> Iterator[str]:
+    if draft <= Draft.DRAFT_7:
+        name = schema.get(_id_keyword(draft))
+        if isinstance(name, str) and name.startswith("#"):
+            yield name[1:]
+        return
+    for keyword in ("$anchor", "$dynamicAnchor") if draft is Draft.DRAFT_2020 else ("$anchor",):
+        name = schema.get(keyword)
+        if isinstance(name, str):
+            yield name
+
+
+def _require_one_resource(nodes: Iterable[_Node], root: JsonObject, draft: Draft) -> None:
+    """References in a schema with an `$id` of its own start there; which one is meant, libraries don't agree on."""
+    for node in nodes:
+        name = node.schema.get(_id_keyword(draft))
+        if node.schema is not root and name is not None:
+            is_anchor = draft <= Draft.DRAFT_7 and isinstance(name, str) and name.startswith("#")
+            if not is_anchor:
+                raise UnsoundSchema(f"an `$id` changes where references start{said(node.where)}")
+
+
+def _id_keyword(draft: Draft) -> str:
+    return "id" if draft is Draft.DRAFT_4 else "$id"
+
+
+def _follow(
+    references: list[tuple[_Node, str]], root: JsonObject, anchors: Mapping[str, JsonObject | None]
+) -> Iterator[_Node]:
     """Tie every reference to its target; targets that stand outside the known keywords are schemas to check too."""
-    anchors = {
-        name: node.schema
-        for node in nodes.values()
-        for name in (node.schema.get("$anchor"), node.schema.get("$dynamicAnchor"))
-        if isinstance(name, str)
-    }
     for node, text in references:
-        pointer = unquote(text[1:])
-        target = _pointed(root, pointer) if not pointer or pointer.startswith("/") else anchors.get(pointer)
+        name = text[1:]
+        target = _pointed(root, unquote(name)) if not name or name.startswith("/") else anchors.get(name)
         if isinstance(target, bool):
             continue
         if not isinstance(target, dict):
-            raise UnsoundSchema(f"a `$ref` leads to nothing{_at(node)}")
+            raise UnsoundSchema(f"a `$ref` leads to nothing{said(node.where)}")
         node.in_place.append(id(target))
-        yield _Node(target, 1, text[1 : _MAX_WHERE_CHARS + 1])
+        yield _Node(target, 1, step_to("", name.lstrip("/")))
 
 
 def _pointed(root: JsonObject, pointer: str) -> object:
@@ -162,11 +171,15 @@ def _pointed(root: JsonObject, pointer: str) -> object:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(found, dict) and key in found:
             found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and key.isascii() and int(key[:6]) < len(found):
-            found = found[int(key[:6])]
+        elif isinstance(found, list) and _is_index(key) and int(key) < len(found):
+            found = found[int(key)]
         else:
             return None
     return found
+
+
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdecimal() and len(key) <= _MAX_INDEX_DIGITS
 
 
 def _check_expansion(nodes: Mapping[int, _Node], root: int) -> None:
@@ -183,13 +196,10 @@ def _check_expansion(nodes: Mapping[int, _Node], root: int) -> None:
                 stack.pop()
                 del open_path[here]
                 if cost[here] > MAX_EXPANSION:
-                    raise UnsoundSchema(f"references multiply to more than {MAX_EXPANSION:,} schemas{_at(nodes[here])}")
+                    raise UnsoundSchema(
+                        f"references multiply to more than {MAX_EXPANSION:,} schemas{said(nodes[here].where)}"
+                    )
             elif following in open_path:
-                raise UnsoundSchema(f"a `$ref` leads back to itself{_at(nodes[here])}")
+                raise UnsoundSchema(f"a `$ref` leads back to itself{said(nodes[here].where)}")
             elif following not in cost:
                 stack.append(following)
-
-
-def _at(node: _Node) -> str:
-    """Where in the schema; the names in it are the upstream's words, so they are escaped and cut."""
-    return f" at {node.where[:_MAX_WHERE_CHARS]!a}" if node.where else ""

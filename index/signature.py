@@ -52,7 +52,10 @@ _MAX_PLAIN_CHARS = 32  # the longest parameter names of real tools have 30
 _MAX_PLAIN_HUMPS = 3  # words of a name in camel case
 _HUMP = re.compile(r"[A-Z]+[a-z0-9]*|[a-z0-9]+")
 _PLAIN_TYPES = {"string": "string", "boolean": "boolean", "null": "null", "number": "number", "integer": "number"}
-_LIMITS = (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("exclusiveMaximum", "<"))
+_LIMITS = (
+    ("minimum", ">=", "exclusiveMinimum", ">"),
+    ("maximum", "<=", "exclusiveMaximum", "<"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,13 @@ def _of_type(declared: object, schema: JsonObject, depth: int, bounds: _Bounds) 
 def _limits(declared: object, schema: JsonObject) -> Iterator[str]:
     if declared == "integer":
         yield "integer"
-    for keyword, sign in _LIMITS:
-        limit = schema.get(keyword)
-        if isinstance(limit, int | float) and not isinstance(limit, bool) and (said := _literal(limit)):
-            yield f"{sign} {said}"
+    for inclusive, sign, exclusive, strict_sign in _LIMITS:
+        is_excluded = schema.get(exclusive) is True  # draft-04: a flag about the other one
+        limits = ((inclusive, strict_sign if is_excluded else sign), (exclusive, strict_sign))
+        for keyword, relation in limits:
+            limit = schema.get(keyword)
+            if isinstance(limit, int | float) and not isinstance(limit, bool) and (said := _literal(limit)):
+                yield f"{relation} {said}"
 
 
 def _literals(values: list[object], schema: JsonObject, bounds: _Bounds) -> _Type:

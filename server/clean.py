@@ -15,7 +15,7 @@ def one_line(text: str, limit: int) -> str:
     head = text[: limit * 4]  # descriptions of many kilobytes are cut before the work
     if head.isascii():
         flat = " ".join(head.split())
-        clean = flat if flat.isprintable() else "".join(c for c in flat if c.isprintable())
+        clean = flat if flat.isprintable() else " ".join("".join(c for c in flat if c.isprintable()).split())
     else:
         kept = "".join(c if unicodedata.category(c) not in _UNSEEN else " " * c.isspace() for c in head)
         clean = _SPACES.sub(" ", kept).strip()

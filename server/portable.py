@@ -47,6 +47,9 @@ _VALUES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 """Keywords that hold no schema, and what they hold where they are sound."""
 
+_DISTINCT: Final = frozenset({"required", "type"})
+"""Strict hosts refuse a name that is there twice, which is otherwise harmless."""
+
 _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTED: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SINGLE: Final = frozenset({"items", "additionalProperties", "contains"})
@@ -119,6 +122,8 @@ class _Writer:
             return {name: self._schema(schema, depth) for name, schema in value.items()}
         if key in _LISTED and isinstance(value, list):
             return [self._schema(schema, depth) for schema in value]
+        if key in _DISTINCT and isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return list(dict.fromkeys(value))
         return self.write(value, depth) if key in _SINGLE and isinstance(value, dict) else value
 
     def _schema(self, schema: object, depth: int) -> object:

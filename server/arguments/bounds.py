@@ -14,11 +14,13 @@ from server.arguments.problems import InvalidArguments, Problem, UnusableSchema
 MAX_STEPS = 100_000
 # Numbers, strings, lists and objects in one call: ten times the largest real one seen, a chart's table.
 MAX_VALUES = 20_000
-# What admission allows a schema is 32; arguments nested deeper than 64 have no honest use, and recursion stays flat.
+# Arguments nested deeper have no honest use, and recursion stays flat.
 MAX_DEPTH = 64
+# As many as the largest schema has that the catalogue admits (64 KiB, 96 levels), so that both give one verdict.
+MAX_SCHEMA_VALUES = 65_536
+MAX_SCHEMA_DEPTH = 96
 # Schemas that apply inside one another to one value, `$ref`s included. Each takes two Python frames: 400 of the 1,000
-# that Python allows. A filter that nests 25 times needs 100; a schema 32 levels deep, the most that admission lets in,
-# needs 140 while its metaschema is applied to it.
+# that Python allows. A filter that nests 25 times needs 100.
 MAX_NESTING = 200
 # Python refuses to write an integer of more than 4,300 digits (14,284 bits), so nobody could send it on.
 MAX_INTEGER_BITS = 14_000
@@ -50,17 +52,17 @@ class Budget:
         return f"<Budget {self.left} steps left>"
 
 
-def require_plain(value: object) -> None:
-    """Pass what JSON can carry, within `MAX_VALUES` and `MAX_DEPTH`.
+def require_plain(value: object, values: int = MAX_VALUES, depth: int = MAX_DEPTH) -> None:
+    """Pass what JSON can carry, with at most so many values and levels.
 
     Raises: NotPlainJson.
     """
     level: Sequence[object] = (value,)
     count = 0
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(depth + 1):
         count += len(level)
-        if count > MAX_VALUES:
-            raise NotPlainJson(f"more than {MAX_VALUES:,} values")
+        if count > values:
+            raise NotPlainJson(f"more than {values:,} values")
         below: list[object] = []
         for item in level:
             kind = type(item)
@@ -73,7 +75,7 @@ def require_plain(value: object) -> None:
         if not below:
             return
         level = below
-    raise NotPlainJson(f"more than {MAX_DEPTH} levels")
+    raise NotPlainJson(f"more than {depth} levels")
 
 
 def _open(item: object, below: list[object]) -> None:
@@ -99,7 +101,7 @@ def require_schema(schema: object) -> None:
     if not isinstance(schema, dict):
         raise UnusableSchema("the schema is not an object")
     try:
-        require_plain(schema)
+        require_plain(schema, MAX_SCHEMA_VALUES, MAX_SCHEMA_DEPTH)
     except NotPlainJson as error:
         raise UnusableSchema(f"the schema has {error}") from None
 

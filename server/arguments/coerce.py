@@ -15,7 +15,7 @@ Whether a repair is used is the caller's to say: only when nothing is wrong afte
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,8 +23,9 @@ from jsonschema import ValidationError
 
 from server.arguments.bounds import Budget
 from server.arguments.document import Document
+from server.arguments.dotted import DottedKeys
 from server.arguments.problems import Path, pointer
-from server.arguments.texts import BOOLEANS, read_number, read_structure
+from server.arguments.texts import BOOLEANS, DOTTED, read_number, read_structure
 
 # A JSON text in a JSON text in …: each round reads one layer, and what is under it shows its errors in the next.
 MAX_ROUNDS = 6
@@ -32,8 +33,6 @@ MAX_ROUNDS = 6
 MAX_ERRORS = 1_000
 # Alternatives inside alternatives that are tried; each level multiplies the work.
 MAX_ALTERNATIVES_DEPTH = 4
-# Dots that a key may have: deeper than people nest parameters.
-MAX_DOTS = 8
 
 # Characters of JSON that are parsed in the time of a step.
 _CHARACTERS_PER_STEP = 300
@@ -70,7 +69,7 @@ class Repairs:
     def __init__(self, document: Document, budget: Budget) -> None:
         self._document = document
         self._budget = budget
-        self._known: dict[int, Mapping[str, object]] = {}
+        self.dotted = DottedKeys(document, budget)
 
     def errors(self, value: object, schema: object = None) -> tuple[ValidationError, ...]:
         """What is wrong with a value.
@@ -158,28 +157,8 @@ class Repairs:
         sent, schema = error.instance, error.schema
         if not isinstance(sent, dict) or not isinstance(schema, dict) or "patternProperties" in schema:
             return None
-        declared = self._declared(schema)
-        result = dict(sent)
-        for key, value in sent.items():
-            steps = key.split(".", MAX_DOTS)
-            if len(steps) > 1 and key not in declared and self._leads(schema, steps) and _put(result, steps, value):
-                del result[key]
-        return None if result == sent else Change(path, result, "dotted keys read as nested ones")
-
-    def _leads(self, schema: object, steps: Sequence[str]) -> bool:
-        for step in steps:
-            self._budget.spend(1)
-            declared = self._declared(schema)
-            if step not in declared:
-                return False
-            schema = declared[step]
-        return True
-
-    def _declared(self, schema: object) -> Mapping[str, object]:
-        """The document's answer, asked for once in a call: an object may have thousands of dotted keys."""
-        if id(schema) not in self._known:
-            self._known[id(schema)] = self._document.declared(schema)
-        return self._known[id(schema)]
+        result = self.dotted.unfolded(sent, schema)
+        return None if result is sent else Change(path, result, DOTTED)
 
 
 def _entries(value: object) -> list[object]:
@@ -214,22 +193,6 @@ def _means(sent: object, allowed: object) -> bool:
         number = read_number(sent)
         return number is not None and number == allowed
     return type(sent) is int and isinstance(allowed, str) and str(sent) == allowed
-
-
-def _put(target: dict[str, object], steps: Sequence[str], value: object) -> bool:
-    """Put a value into nested objects, copying those on the way; False when something stands there already."""
-    inner: object = target
-    for step in steps[:-1]:
-        inner = inner.get(step, {}) if isinstance(inner, dict) else None
-    if not isinstance(inner, dict) or steps[-1] in inner:
-        return False
-    for step in steps[:-1]:
-        below = target.get(step, {})
-        assert isinstance(below, dict)
-        target[step] = below = dict(below)
-        target = below
-    target[steps[-1]] = value
-    return True
 
 
 def _at(value: object, path: Path) -> object:

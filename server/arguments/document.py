@@ -1,41 +1,36 @@
 """A tool's schema, compiled: what applies at each place in it, what its references name, what a walk through it costs.
 
 1. A document is complete once built and never changes.
-2. Only schemas that the draft's own metaschema accepts are ever visited: a keyword's value has the shape it must have.
+2. Only schemas of a sound structure are ever visited: a keyword's value has the shape that the draft wants. The
+   catalogue asks the same function before it admits a tool, so what it admits can be called.
 3. Nothing is fetched. A reference that the document itself can't answer makes the schema unusable.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from jsonschema import ValidationError
-from jsonschema_specifications import REGISTRY as METASCHEMAS
-from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import Schema, SchemaRegistry, lookup_recursive_ref
+from referencing.jsonschema import EMPTY_REGISTRY, Schema, lookup_recursive_ref
 
-from server.arguments.bounds import Budget, GaveUp, require_schema
-from server.arguments.dialects import Dialect, dialect_of
+from index import UnsoundSchema, check_structure, subschemas
+from server.arguments.bounds import Budget, require_schema
+from server.arguments.dialects import Dialect, dialects_of
 from server.arguments.keywords import Keyword
 from server.arguments.patterns import Pattern, compile_pattern
-from server.arguments.problems import UnusableSchema, pointer, quoted
+from server.arguments.problems import UnusableSchema, quoted
 from server.arguments.scale import require_end, weigh
 from server.arguments.visit import Visit
 
 if TYPE_CHECKING:
     from referencing._core import Resolved, Resolver
 
-# The metaschema of 2020-12 takes some 25 steps, each of 8 µs, for a schema in the document; admission lets 2,000 in.
-MAX_VETTING_STEPS = 100_000
 # Schemas that are asked for the properties of one object: a large union has 64.
 MAX_DECLARING = 200
 # `$ref` to `$ref` to …: real schemas have one, or two.
 MAX_CHAIN = 8
-# Steps of a path that are named when a schema is refused.
-MAX_STEPS_NAMED = 8
 # Distinct patterns that are compiled, at up to 5 ms each; the rest count as unchecked.
 MAX_PATTERNS = 200
 # Entries of a list or mapping in a schema that are looped over on every visit: this many pass for one step.
@@ -56,13 +51,12 @@ class Place:
     resolver: "Resolver[Schema]"
 
 
-Vet: TypeAlias = Callable[[dict[str, object], Dialect], None]
-
-
 class Document:
     """The compiled schema. `compile_schema` makes it; `unchecked` are the patterns that can't be checked."""
 
-    def __init__(self, schema: dict[str, object], dialect: Dialect, registry: SchemaRegistry, vet: Vet) -> None:
+    def __init__(self, schema: dict[str, object], dialect: Dialect) -> None:
+        """Raises: UnusableSchema."""
+        _require_sound(schema, dialect)
         self.schema = schema
         self.dialect = dialect
         self._places: dict[int, Place] = {}
@@ -71,11 +65,11 @@ class Document:
         try:
             resource = dialect.specification.create_resource(schema)
             uri = resource.id() or ""
-            resolver = registry.with_resource(uri, resource).crawl().resolver(uri)
+            resolver = EMPTY_REGISTRY.with_resource(uri, resource).crawl().resolver(uri)
         except _UNRESOLVABLE:
             raise UnusableSchema("an `$id` or `$anchor` in the schema is malformed") from None
         self._enter(schema, resolver)
-        self._follow_references(vet)
+        self._follow_references()
         self.unchecked = tuple(sorted(text for text, pattern in self._patterns.items() if pattern is None))
         require_end(self)
         self.weight = weigh(self)
@@ -142,7 +136,8 @@ class Document:
     def parts(self, schema: dict[str, object]) -> list[object]:
         """The schemas that can apply because this one does: those inside it, definitions aside, and those it names."""
         applied = {name: value for name, value in schema.items() if name not in ("$defs", "definitions")}
-        return [*self.dialect.specification.subresources_of(applied), *self.targets(self.place(schema))]
+        inside = [part for _, _, part in subschemas(applied, self.dialect.draft)]
+        return [*inside, *self.targets(self.place(schema))]
 
     def parts_in_place(self, schema: dict[str, object]) -> list[object]:
         """Those of them that apply to the same value, not to something inside it."""
@@ -192,11 +187,9 @@ class Document:
                 if isinstance(regex, str) and regex not in self._patterns:
                     has_room = len(self._patterns) < MAX_PATTERNS
                     self._patterns[regex] = compile_pattern(regex) if has_room else None
-            waiting.extend((part, inner) for part in specification.subresources_of(schema))
-            # referencing skips these where lists of names stand among the schemas
-            waiting.extend((part, inner) for part in _dict(schema, "dependencies").values())
+            waiting.extend((part, inner) for _, _, part in subschemas(schema, self.dialect.draft))
 
-    def _follow_references(self, vet: Vet) -> None:
+    def _follow_references(self) -> None:
         """Compile what references name outside the places that schemas usually stand in."""
         waiting = list(self._places.values())
         while waiting:
@@ -205,18 +198,18 @@ class Document:
                 if keyword in place.schema and keyword in self.dialect.keywords:
                     target = self._target(place, keyword)
                     self._answers[id(place.schema)] = target
-                    waiting.extend(self._admit(target, vet))
+                    waiting.extend(self._admit(target))
         if any("$dynamicRef" in place.schema or "$recursiveRef" in place.schema for place in self._places.values()):
             self._answers.clear()
 
-    def _admit(self, target: "Resolved[Schema]", vet: Vet) -> list[Place]:
+    def _admit(self, target: "Resolved[Schema]") -> list[Place]:
         """Compile a reference's target, and return the places that are new by it."""
         schema: object = target.contents
         if isinstance(schema, bool) or id(schema) in self._places:
             return []
         if not isinstance(schema, dict):
             raise UnusableSchema("the schema refers to something that is not a schema")
-        vet(schema, self.dialect)
+        _require_sound(schema, self.dialect)
         before = len(self._places)
         self._enter(schema, target.resolver)
         return list(islice(self._places.values(), before, None))
@@ -224,6 +217,8 @@ class Document:
     def _rules(self, schema: dict[str, object]) -> tuple[tuple[str, Keyword, object], ...]:
         keywords = self.dialect.keywords
         names = ["$ref"] if self.dialect.ref_stands_alone and "$ref" in schema else list(schema)
+        if not isinstance(schema.get("items"), list):
+            names = [name for name in names if name != "additionalItems"]  # it has no meaning then
         return tuple((name, keywords[name], schema[name]) for name in names if name in keywords)
 
 
@@ -248,32 +243,20 @@ def compile_schema(schema: object, *, of_arguments: bool = True) -> Document:
     kinds = schema.get("type", "object")
     if of_arguments and kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         raise UnusableSchema("the schema describes something that is not an object")
-    dialect = dialect_of(schema)
-    _vet(schema, dialect)
-    return Document(schema, dialect, Registry(), _vet)
+    refusals: list[UnusableSchema] = []
+    for dialect in dialects_of(schema):
+        try:
+            return Document(schema, dialect)
+        except UnusableSchema as refusal:
+            refusals.append(refusal)
+    raise refusals[0]
 
 
-@cache
-def _metaschema(dialect: Dialect) -> Document:
-    """The draft's own schema for schemas, compiled once in a process: it never changes."""
-    contents = METASCHEMAS.contents(dialect.uri)
-    assert isinstance(contents, dict)
-    return Document(contents, dialect, METASCHEMAS, _trust)
-
-
-def _trust(_schema: dict[str, object], _dialect: Dialect) -> None:
-    """A metaschema needs no vetting."""
-
-
-def _vet(schema: dict[str, object], dialect: Dialect) -> None:
-    """Raises: UnusableSchema, when the draft does not allow this schema."""
+def _require_sound(schema: dict[str, object], dialect: Dialect) -> None:
     try:
-        error = next(_metaschema(dialect).errors(schema, Budget(MAX_VETTING_STEPS)), None)
-    except GaveUp:
-        raise UnusableSchema("the schema is too complex") from None
-    if error is not None:
-        where = pointer(islice(error.path, MAX_STEPS_NAMED))
-        raise UnusableSchema(f"the schema breaks the rules of JSON Schema at {where or 'its root'} ({error.validator})")
+        check_structure(schema, dialect.draft)
+    except UnsoundSchema as fault:
+        raise UnusableSchema(f"in the schema, {fault}") from None
 
 
 def _cost(schema: dict[str, object]) -> int:

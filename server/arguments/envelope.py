@@ -4,9 +4,11 @@
 2. A wrapper's name is the tool's own property where its schema has one; then there are two readings, and the caller
    takes the first that fits.
 3. Nothing here knows a schema beyond the names of its properties.
+4. What is undeclared and has the form of a wrapper is one, also where the schema would let it pass: a tool that
+   never named it would not look at it.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -54,6 +56,38 @@ def unwrapped(arguments: JsonObject, declared: Collection[str]) -> Reading | Non
     [(name, value)] = arguments.items()
     inner = _as_object(value) if name in WRAPPERS and name not in declared else None
     return None if inner is None else Reading(inner, (f"the arguments taken out of `{name}`",))
+
+
+def taken_out(
+    arguments: JsonObject, own_names: Collection[str], is_placed: Callable[[str], bool]
+) -> tuple[JsonObject, str] | None:
+    """The arguments without a wrapper among them that the tool can't know, and what to tell; None without one.
+
+    `own_names` are the tool's id and name, which stand in a whole envelope that was put into `args`; `is_placed` says
+    whether a key stands where the schema has a place for it.
+    """
+    strangers = [key for key in arguments if not is_placed(key)]
+    wrappers = [key for key in strangers if key in WRAPPERS]
+    if len(wrappers) != 1:
+        return None
+    [wrapper] = wrappers
+    inner = _as_object(arguments[wrapper])
+    if inner is None or not all(map(is_placed, inner)):
+        return None
+    rest = {key: value for key, value in arguments.items() if key != wrapper}
+    if len(rest) == 1 and _is_own_name(next(iter(rest.items())), own_names, is_placed):
+        return inner, "the arguments taken out of a second envelope"
+    if len(strangers) != 1 or (rest and not inner) or rest.keys() & inner.keys():
+        return None
+    return {**rest, **inner}, f"the arguments taken out of `{wrapper}`"
+
+
+def _is_own_name(item: tuple[str, object], own_names: Collection[str], is_placed: Callable[[str], bool]) -> bool:
+    """Whether this says which tool is called. A tool may have an `id` itself, but not one with a tool id's colons."""
+    key, value = item
+    if key not in ("id", "name") or not isinstance(value, str) or value not in own_names:
+        return False
+    return ":" in value or not is_placed(key)
 
 
 def _read(envelope: JsonObject, wrappers: Collection[str], declared: Collection[str]) -> Reading:

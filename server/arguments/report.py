@@ -33,14 +33,22 @@ _AN = {"array": "an array", "object": "an object", "integer": "an integer", "nul
 
 
 def report(
-    errors: Iterable[ValidationError], document: Document, beside: frozenset[str] = frozenset()
+    errors: Iterable[ValidationError],
+    document: Document,
+    beside: frozenset[str] = frozenset(),
+    strays: Sequence[str] = (),
 ) -> tuple[Problem, ...]:
-    """The problems, by path, at most `MAX_PROBLEMS`. `beside` are the keys that stood outside the arguments object."""
+    """The problems, by path, at most `MAX_PROBLEMS`.
+
+    `beside` are the keys that stood outside the arguments object; `strays` those of them that the tool does not know,
+    even if its schema lets them pass.
+    """
     reporter = _Reporter(document, beside)
     # a missing property says most, and its near name explains the unknown one
     ordered = sorted(errors, key=lambda error: (len(error.relative_path), error.validator not in _MISSING))
     found: dict[tuple[str, str], Problem] = {}
-    for problem in islice(chain.from_iterable(reporter.problems(error, (), 0) for error in ordered), MAX_LOOKED_AT):
+    worded = chain.from_iterable(reporter.problems(error, (), 0) for error in ordered)
+    for problem in islice(chain(worded, map(reporter.unplaced, strays)), MAX_LOOKED_AT):
         found.setdefault((problem.path, problem.code), problem)
         if len(found) == MAX_PROBLEMS:
             break
@@ -84,14 +92,20 @@ class _Reporter:
 
     def _unknown(self, error: ValidationError, path: Path) -> Problem:
         name = str(path[-1])
+        if len(path) == 1 and name in self._beside:
+            return self.unplaced(name)
         sent = error.instance if isinstance(error.instance, dict) else {}
         declared = self._document.declared(error.schema)
         near = close(name, (key for key in declared if key not in sent))
         hint = f" Did you mean {quoted(near[0])}?" if near else ""
-        if len(path) == 1 and name in self._beside:
-            message = f"{_named(path)} stands beside `id`, and the tool has no property of that name.{hint}"
-            return Problem(pointer(path), "unplaced", message, near)
         return Problem(pointer(path), "unknown", f"{_named(path)} is not a property here.{hint}", near)
+
+    def unplaced(self, name: str) -> Problem:
+        """A key beside `id` that is no property of the tool."""
+        near = close(name, self._document.declared(self._document.schema))
+        hint = f" Did you mean {quoted(near[0])}?" if near else ""
+        message = f"{quoted(name)} stands beside `id`, and the tool has no property of that name.{hint}"
+        return Problem(pointer((name,)), "unplaced", message, near)
 
     def _bad_name(self, error: ValidationError, path: Path) -> Problem:
         """A property whose name the schema refuses: the error's instance is the name, its path the object's."""
@@ -152,6 +166,8 @@ class _Reporter:
 
 def one_of(allowed: Sequence[object]) -> str:
     """The allowed values, as many as fit a sentence."""
+    if not allowed:
+        return "left out: its schema allows no value"
     shown = ", ".join(_quote(value) for value in allowed[:MAX_NAMED])
     more = f" or one of {len(allowed) - MAX_NAMED} more" if len(allowed) > MAX_NAMED else ""
     return shown if len(allowed) == 1 else f"one of {shown}{more}"
@@ -223,6 +239,16 @@ def _bound(words: str) -> _Words:
     return lambda error: words.format(clean(json.dumps(error.validator_value, ensure_ascii=False), MAX_QUOTE_CHARS))
 
 
+def _limit(words: str, exclusive: str, strict_words: str) -> _Words:
+    """The words of a bound, which is excluded itself where draft-04's flag says so."""
+    inclusive, strict = _bound(words), _bound(strict_words)
+    return lambda error: (strict if _is_set(error.schema, exclusive) else inclusive)(error)
+
+
+def _is_set(schema: object, flag: str) -> bool:
+    return isinstance(schema, dict) and schema.get(flag) is True
+
+
 def _fixed(words: str) -> _Words:
     return lambda _error: words
 
@@ -244,8 +270,8 @@ _WORDS: Mapping[str, _Words] = {
     "additionalItems": _fixed("has too many items"),
     "unevaluatedItems": _fixed("has items that its schema does not allow"),
     "false": _fixed("must not be there"),
-    "minimum": _bound("must be at least {}"),
-    "maximum": _bound("must be at most {}"),
+    "minimum": _limit("must be at least {}", "exclusiveMinimum", "must be greater than {}"),
+    "maximum": _limit("must be at most {}", "exclusiveMaximum", "must be less than {}"),
     "exclusiveMinimum": _bound("must be greater than {}"),
     "exclusiveMaximum": _bound("must be less than {}"),
     "multipleOf": _bound("must be a multiple of {}"),

@@ -13,6 +13,9 @@ from server.arguments.bounds import NotPlainJson, require_plain
 # The longest exact double in plain digits has 767; what is written longer than this is no number that anyone typed.
 MAX_NUMBER_CHARS = 400
 
+# How the repair of `{"user.name": …}` is told, at whatever depth it was.
+DOTTED = "dotted keys read as nested ones"
+
 BOOLEANS = {"true": True, "false": False}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.arguments import ArgumentCheck, InvalidArguments
+from server.arguments import ArgumentCheck, InvalidArguments, Problem
 
 JsonObject = dict[str, object]
 
@@ -30,6 +30,18 @@ PARAMS: JsonObject = {
     "required": ["params"],
     "additionalProperties": False,
 }
+# the shape that most real tools have: nothing required, nothing closed
+OPTIONAL: JsonObject = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "limit": {"type": "integer"},
+        "user": {"type": "object", "properties": {"name": {"type": "string"}, "home": {"$ref": "#/$defs/home"}}},
+    },
+    "$defs": {"home": {"type": "object", "properties": {"city": {"type": "string"}}}},
+}
+FREE: JsonObject = {**OPEN, "additionalProperties": {"type": "array"}}
+OWN_NAMES = ("mcp:u:t", "t")
 NONE: JsonObject = {"type": "object", "properties": {}}
 
 
@@ -63,7 +75,7 @@ def test_the_documented_form_goes_on_untouched(schema: JsonObject, envelope: Jso
         (OPEN, {"params": {"path": "a"}}, {"path": "a"}),
         # flattened beside `id`, wholly or in part
         (CLOSED, {"path": "a", "limit": 2}, {"path": "a", "limit": 2}),
-        (OPEN, {"path": "a", "more": [1]}, {"path": "a", "more": [1]}),
+        (FREE, {"path": "a", "more": [1]}, {"path": "a", "more": [1]}),
         (CLOSED, {"args": {"path": "a"}, "limit": 2}, {"path": "a", "limit": 2}),
         (CLOSED, {"args": {}, "path": "a"}, {"path": "a"}),
         (CLOSED, {"args": {"limit": 1}, "arguments": {"path": "a"}}, {"limit": 1, "path": "a"}),
@@ -99,6 +111,93 @@ def test_a_clumsy_form_with_one_meaning_is_read(
     assert prepared.repairs
 
 
+@pytest.mark.parametrize(
+    ("sent", "arguments"),
+    [
+        ({"arguments": {"path": "a"}}, {"path": "a"}),
+        ({"args": {"path": "a"}}, {"path": "a"}),
+        ({"input": {"path": "a", "limit": "5"}}, {"path": "a", "limit": 5}),
+        ({"input": '{"path": "a"}'}, {"path": "a"}),
+        ({"params": {}}, {}),
+        ({"limit": 1, "params": {"path": "a"}}, {"limit": 1, "path": "a"}),
+        ({"user.name": "x"}, {"user": {"name": "x"}}),
+        ({"user": {"home.city": "Bath"}}, {"user": {"home": {"city": "Bath"}}}),
+        (
+            {"path": "a", "user.name": "x", "user.home.city": "Bath"},
+            {"path": "a", "user": {"name": "x", "home": {"city": "Bath"}}},
+        ),
+        ({"input": {"user.name": "x"}, "path": "a"}, {"user": {"name": "x"}, "path": "a"}),
+        ({"id": "mcp:u:t", "args": {"path": "a"}}, {"path": "a"}),
+        ({"id": "mcp:u:t", "args": '{"path": "a"}'}, {"path": "a"}),
+        ({"name": "t", "arguments": {"limit": "5"}}, {"limit": 5}),
+        ({"id": "t", "args": {}}, {}),
+    ],
+)
+def test_what_an_open_schema_would_let_pass_to_no_effect_is_put_in_its_place(
+    sent: JsonObject, arguments: JsonObject
+) -> None:
+    check = ArgumentCheck(OPTIONAL)
+    for prepared in (check.from_call({"args": sent}, OWN_NAMES), check.from_direct(sent, OWN_NAMES)):
+        assert prepared.arguments == arguments
+        assert prepared.repairs
+        assert check.from_direct(prepared.arguments, OWN_NAMES).arguments is prepared.arguments
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        # keys that nobody can place
+        (OPTIONAL, {"bogus": 5}),
+        (OPTIONAL, {"path": "a", "x.y": 1, "user.nick": "x", "args": "-n"}),
+        (OPTIONAL, {"input": {"bogus": 5}}),
+        (OPTIONAL, {"input": {"path": "a"}, "params": {"limit": 5}}),
+        (OPTIONAL, {"input": {"path": "a"}, "path": "b"}),
+        (OPTIONAL, {"input": {"path": "a"}, "bogus": 5}),
+        (OPTIONAL, {"user": {"name": "x"}, "user.name": "y"}),
+        (OPTIONAL, {"id": "mcp:u:other", "args": {"path": "a"}}),
+        (OPTIONAL, {"id": "mcp:u:t", "args": {"bogus": 5}}),
+        # keys that the tool names itself, if only in an alternative
+        ({"properties": {"name": {}, "args": {}}}, {"name": "t", "args": {"name": "x"}}),
+        ({"properties": {"id": {}, "path": {}}, "required": ["input"]}, {"input": {"path": "a"}}),
+        (
+            {"properties": {"a": {}}, "anyOf": [{"properties": {"input": {}}}, {"properties": {"b": {}}}]},
+            {"input": {"a": 1}},
+        ),
+        ({"properties": {"user": {"properties": {"name": {}}}, "user.name": {}}}, {"user.name": "x"}),
+        # any key may have a meaning here
+        (FREE, {"path": "a", "input": []}),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "object"}}, {"input": {"a": 1}}),
+        ({"properties": {"a": {"properties": {"b": {}}}}, "patternProperties": {"[.]": {}}}, {"a.b": 1}),
+        ({}, {"input": {"a": 1}, "a.b": 2}),
+        ({"type": "object", "properties": {}}, {"args": {"a": 1}}),
+    ],
+)
+def test_what_may_be_meant_as_it_was_sent_goes_on_untouched(schema: JsonObject, sent: JsonObject) -> None:
+    check = ArgumentCheck(schema)
+    for prepared in (check.from_call({"args": sent}, OWN_NAMES), check.from_direct(sent, OWN_NAMES)):
+        assert prepared.arguments is sent
+        assert prepared.repairs == ()
+
+
+def test_a_whole_envelope_in_the_arguments_of_a_tool_that_has_an_id_itself_is_opened() -> None:
+    check = ArgumentCheck({"properties": {"id": {"type": "string"}, "path": {}}})
+    assert check.from_call({"args": {"id": "mcp:u:t", "args": {"id": "7"}}}, OWN_NAMES).arguments == {"id": "7"}
+    assert check.from_call({"args": {"id": "t", "args": {"path": 1}}}, OWN_NAMES).arguments == {"id": "t", "path": 1}
+
+
+def test_a_key_beside_the_id_that_the_tool_does_not_have_is_told_with_the_near_name() -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentCheck(OPTIONAL).from_call({"args": {"path": "a"}, "limits": 5})
+    assert caught.value.problems == (
+        Problem(
+            "/limits",
+            "unplaced",
+            '"limits" stands beside `id`, and the tool has no property of that name. Did you mean "limit"?',
+            ("limit",),
+        ),
+    )
+
+
 def test_a_call_whose_args_hold_the_tools_own_args_needs_no_repair() -> None:
     prepared = ArgumentCheck(ARGS).from_call({"args": {"verb": "get", "args": ["-n"]}})
     assert (prepared.arguments, prepared.repairs) == ({"verb": "get", "args": ["-n"]}, ())
@@ -123,6 +222,14 @@ def test_a_call_whose_args_hold_the_tools_own_args_needs_no_repair() -> None:
         (CLOSED, {"args": {"path": "a"}, "arguments": {"path": "b"}}, [("envelope", "/path")]),
         (CLOSED, {"args": {"path": "a"}, "reason": "x"}, [("unplaced", "/reason")]),
         (CLOSED, {"args": {"path": "a", "reason": "x"}}, [("unknown", "/reason")]),
+        # an open schema would let these pass, and the tool would not look at them
+        (OPEN, {"path": "a", "more": [1]}, [("unplaced", "/more")]),
+        (OPTIONAL, {"args": {"path": "a"}, "bogus": 5}, [("unplaced", "/bogus")]),
+        (OPTIONAL, {"bogus": 5}, [("unplaced", "/bogus")]),
+        (OPTIONAL, {"input": "a"}, [("unplaced", "/input")]),
+        (OPTIONAL, {"limit": "x", "bogus": 5}, [("type", "/limit"), ("unplaced", "/bogus")]),
+        (OPTIONAL, {"args": {"input": {"path": [5]}}}, [("type", "/path")]),
+        (OPTIONAL, {"args": {"user.name": []}}, [("type", "/user/name")]),
         (CLOSED, {"input": "a"}, [("missing", "/path"), ("unplaced", "/input")]),
         # deeper than once more
         (CLOSED, {"args": {"args": {"args": {"path": "a"}}}}, [("missing", "/path"), ("unknown", "/args")]),

@@ -161,6 +161,19 @@ def test_a_problem_names_the_place_what_was_expected_and_near_names(
     assert problems_of(ISSUE, arguments) == problems
 
 
+@pytest.mark.parametrize(
+    ("rules", "sent", "message"),
+    [
+        ({"minimum": 0, "exclusiveMinimum": True}, 0, '"n" must be greater than 0.'),
+        ({"minimum": 0, "exclusiveMinimum": False}, -1, '"n" must be at least 0.'),
+        ({"maximum": 9, "exclusiveMaximum": True}, 9, '"n" must be less than 9.'),
+    ],
+)
+def test_a_bound_that_draft_04_excludes_is_told_so(rules: JsonObject, sent: int, message: str) -> None:
+    [problem] = problems_of({"properties": {"n": {"type": "integer", **rules}}}, {"n": sent})
+    assert problem == Problem("/n", "value", message)
+
+
 def test_the_text_has_each_problem_the_signature_and_the_form_of_a_call() -> None:
     problems = problems_of(ISSUE, {"titel": "Broken", "priority": "hgh"})
     assert explain(problems, '{ title: string; priority?: "low" | "high" }').splitlines() == [
@@ -275,6 +288,11 @@ def test_what_was_expected_is_said_through_references() -> None:
         '"free" is required (a value that fits its schema).',
         '"never" is not a property here.',
     ]
+
+
+def test_an_enum_without_values_is_told_as_what_it_is() -> None:
+    [problem] = problems_of({"properties": {"v": {"enum": []}}}, {"v": 1})
+    assert problem == Problem("/v", "enum", '"v" must be left out: its schema allows no value.')
 
 
 def test_a_large_union_is_cut_in_a_sentence() -> None:

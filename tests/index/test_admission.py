@@ -66,7 +66,7 @@ BAD_SCHEMAS: dict[str, tuple[object, str]] = {
     "reference outside": ({"properties": {"a": {"$ref": "https://example.com/a.json"}}}, "leads outside"),
     "reference to a file": ({"properties": {"a": {"$ref": "other.json#/a"}}}, "leads outside"),
     "reference to nothing": ({"properties": {"a": {"$ref": "#/$defs/a"}}}, "leads to nothing"),
-    "reference to an unknown anchor": ({"properties": {"a": {"$ref": "#a"}}, "$anchor": []}, "leads to nothing"),
+    "reference to an unknown anchor": ({"properties": {"a": {"$ref": "#a"}}, "$anchor": "b"}, "leads to nothing"),
     "reference to text": ({"title": "t", "properties": {"a": {"$ref": "#/title"}}}, "leads to nothing"),
     "reference to bad schema": ({"x": {"type": 1}, "properties": {"a": {"$ref": "#/x"}}}, "`type` is not a JSON type"),
     "reference is a number": ({"$ref": 1}, "not a string"),

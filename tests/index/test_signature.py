@@ -47,6 +47,13 @@ def record(**properties: JsonObject) -> JsonObject:
             "{ zone: string; liters?: number /* integer, >= 1, <= 40 */; ratio?: number /* > 0 */ }",
         ),
         (
+            record(
+                a={"type": "number", "minimum": 0, "exclusiveMinimum": True},
+                b={"type": "number", "minimum": 0, "exclusiveMinimum": False, "maximum": 9, "exclusiveMaximum": True},
+            ),
+            "{ a?: number /* > 0 */; b?: number /* >= 0, < 9 */ }",
+        ),
+        (
             record(days={"type": "array", "items": {"enum": [1, 2.0, None]}}),
             "{ days?: Array<1 | 2 | null> }",
         ),

@@ -209,6 +209,21 @@ async def test_arguments_beside_the_object_are_never_dropped(opened: Opened) -> 
     assert "colour" in text_of(result)
 
 
+@pytest.mark.parametrize(
+    "doubled",
+    [
+        {"id": "mcp:garden:water", "args": {"plant": "fern"}},
+        {"name": "water", "arguments": {"plant": "fern"}},
+    ],
+)
+async def test_an_envelope_within_the_arguments_that_names_the_same_tool_is_opened(
+    opened: Opened, doubled: JsonObject
+) -> None:
+    result = await opened.call("mcp:garden:water", doubled)
+    assert sent(result)["arguments"] == {"plant": "fern"}
+    assert meta(result)["toolfold/repairs"] == ["the arguments taken out of a second envelope"]
+
+
 async def test_one_call_is_one_message_upstream(opened: Opened, log: Path) -> None:
     before = len(received(log))
     await opened.call("mcp:garden:open", {"a": 1})

@@ -74,6 +74,15 @@ def test_a_root_is_always_a_plain_object_schema(schema: JsonObject) -> None:
     assert (portable["type"], portable["properties"]) == ("object", {})
 
 
+def test_a_name_that_is_there_twice_is_published_once() -> None:
+    schema: JsonObject = {"properties": {"a": {"type": ["string", "null", "string"]}}, "required": ["a", "a"]}
+    assert portable_schema(schema) == {
+        "type": "object",
+        "properties": {"a": {"type": ["string", "null"]}},
+        "required": ["a"],
+    }
+
+
 def test_references_are_written_out() -> None:
     address = {"type": "object", "properties": {"street": {"type": "string"}}}
     schema: JsonObject = {
