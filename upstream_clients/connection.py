@@ -6,8 +6,7 @@ Owns the choice between the two. Knows nothing of what is said over either.
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
@@ -65,5 +64,6 @@ async def opening(target: Target, children: Children, receiver: Receiver) -> Ope
 
 def _imported_http() -> Callable[[Endpoint, Receiver], Opening]:
     """The SDK takes over a second of processor time, and a configuration without addresses never needs it here."""
-    module = import_module("upstream_clients.http")
-    return cast("Callable[[Endpoint, Receiver], Opening]", module.open_http)
+    from upstream_clients.http import open_http
+
+    return open_http
