@@ -52,7 +52,8 @@ class Output:
         print(json.dumps(document if failure is None else {**document, "error": _described(failure)}, indent=2))
 
     def say(self, text: str, style: str = "") -> None:
-        """Says something to the person, beside the data. It may be an upstream's text."""
+        """Says something to the person, beside the data and after what of it was said. It may be an upstream's text."""
+        sys.stdout.flush()  # both may go to one file
         self.talk.print(paragraphs(text, len(text)), style=style, soft_wrap=True)
 
     def line(self, text: str = "", style: str = "") -> None:

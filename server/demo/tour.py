@@ -7,7 +7,7 @@ and gets. Needs neither Node nor network.
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,7 @@ class Bill:
 
 def run(*, as_json: bool) -> int:
     """Runs the tour and returns the exit code. With `as_json` only the bill is printed, as one JSON object."""
-    console = Console(stderr=as_json, highlight=False)
+    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="toolfold-demo-") as name:
         folder = Path(name)
         config = _prepare(folder)
@@ -52,7 +52,7 @@ def run(*, as_json: bool) -> int:
         try:
             bill = anyio.run(_tour, config, env, console)
         except (RuntimeError, TimeoutError) as error:
-            console.print(f"[bold red]The demo did not work:[/] {error or 'no answer in time'}")
+            sys.stderr.write(f"The demo did not work: {error or 'no answer in time'}\n")
             return 1
     if as_json:
         sys.stdout.write(json.dumps(_totals(bill)) + "\n")
@@ -84,8 +84,9 @@ async def _tour(config: Path, env: Mapping[str, str], console: Console) -> Bill:
     async with hosted(["serve", "--config", str(config)], env) as host:
         console.print("[bold]1. What the host sees[/]: three tools, whatever stands behind them.")
         await host.greet()
-        listing, folded_bytes = await host.request("tools/list", {})
+        listing, _size = await host.request("tools/list", {})
         assert isinstance(listing["tools"], list)
+        folded_bytes = _shown_bytes(listing["tools"])
         console.print("   " + ", ".join(tool["name"] for tool in listing["tools"]) + "\n")
         await _until_all_are_up(host)
         search_bytes, describe_bytes = await _find_and_call(host, console)
@@ -152,8 +153,13 @@ def _bill(config: Path, env: Mapping[str, str], folded: int, search: int, descri
     cache = ListingCache(Path(env["TOOLFOLD_CACHE_DIR"]))
     stored = [cache.read(server.owner, server.fingerprint) for server in settings.servers]
     tools = [tool for listing in stored if listing is not None for tool in listing.tools]
-    direct = len(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}, separators=(",", ":")))
-    return Bill(len(tools), direct, folded, search, describe)
+    return Bill(len(tools), _shown_bytes(tools), folded, search, describe)
+
+
+def _shown_bytes(tools: Iterable[Mapping[str, object]]) -> int:
+    """What of these tools a host shows to a model: names, descriptions and input schemas."""
+    shown = [{key: tool[key] for key in ("name", "description", "inputSchema") if key in tool} for tool in tools]
+    return len(json.dumps(shown, separators=(",", ":"), ensure_ascii=False).encode())
 
 
 def _totals(bill: Bill) -> dict[str, object]:
@@ -179,6 +185,7 @@ def _print_bill(bill: Bill, console: Console) -> None:
         table.add_row(label, f"{size:,}", f"{_tokens(size):,}")
     console.print(table)
     console.print(
-        f"Tokens are bytes / {BYTES_PER_TOKEN}, an estimate. Results of calls cost the same either way. "
+        f"Up front: names, descriptions and input schemas. Tokens are bytes / {BYTES_PER_TOKEN}, an estimate. "
+        "Results of calls cost the same either way. "
         "With only a handful of tools, direct exposure is the cheaper choice."
     )
