@@ -130,70 +130,73 @@ def _published(name: str, tool: Tool) -> JsonObject:
 
 
 def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:
-    return [
-        {
-            "name": SEARCH,
-            "title": "Find a tool",
-            "description": (
-                "Step 1 of 3. Finds tools by what they do, in English: a verb and its object, one capability a query "
-                "('create github issue', 'read file', 'current time in a zone'). Each hit has the id that tool_call "
-                "needs, a short description and its input. Then: tool_describe if the input is not clear, or tool_call."
-            ),
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "What the tool should do, in a few words."},
-                    "queries": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "maxItems": 16,
-                        "description": "Several capabilities at once, one a query, instead of query.",
-                    },
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": settings.max_search_limit,
-                        "description": f"How many hits at the most (default {settings.search_default_limit}).",
-                    },
+    return [_search_tool(settings), _DESCRIBE_TOOL, _CALL_TOOL]
+
+
+def _search_tool(settings: ToolSearchSettings) -> JsonObject:
+    return {
+        "name": SEARCH,
+        "title": "Find a tool",
+        "description": (
+            "Step 1 of 3. Finds tools by what they do, in English: a verb and its object, one capability a query "
+            "('create github issue', 'read file', 'current time in a zone'). Each hit has the id that tool_call "
+            "needs, a short description and its input. Then: tool_describe if the input is not clear, or tool_call."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What the tool should do, in a few words."},
+                "queries": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": 16,
+                    "description": "Several capabilities at once, one a query, instead of query.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": settings.max_search_limit,
+                    "description": f"How many hits at the most (default {settings.search_default_limit}).",
                 },
             },
-            "annotations": {"readOnlyHint": True, "openWorldHint": False},
-            "_meta": META,
         },
-        {
-            "name": DESCRIBE,
-            "title": "Read a tool's schema",
-            "description": (
-                "Step 2 of 3, when a hit's input is not clear. Gives the exact input schema and the full description "
-                "of one tool, by its id from tool_search."
-            ),
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string", "description": "A tool's id, such as mcp:github:create_issue."}
-                },
-                "required": ["id"],
-            },
-            "annotations": {"readOnlyHint": True, "openWorldHint": False},
-            "_meta": META,
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        "_meta": META,
+    }
+
+
+_DESCRIBE_TOOL: Final[JsonObject] = {
+    "name": DESCRIBE,
+    "title": "Read a tool's schema",
+    "description": (
+        "Step 2 of 3, when a hit's input is not clear. Gives the exact input schema and the full description "
+        "of one tool, by its id from tool_search."
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {"id": {"type": "string", "description": "A tool's id, such as mcp:github:create_issue."}},
+        "required": ["id"],
+    },
+    "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    "_meta": META,
+}
+
+_CALL_TOOL: Final[JsonObject] = {
+    "name": CALL,
+    "title": "Run a tool",
+    "description": (
+        "Step 3 of 3. Runs one tool by its id with its own arguments in args, and gives its result unchanged: "
+        '{"id": "mcp:github:create_issue", "args": {"owner": "a", "repo": "b", "title": "c"}}. If the arguments '
+        "do not fit, it is not run and the answer says what to send."
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "A tool's id from tool_search."},
+            "args": {"type": "object", "description": "The tool's arguments, as its schema wants them."},
         },
-        {
-            "name": CALL,
-            "title": "Run a tool",
-            "description": (
-                "Step 3 of 3. Runs one tool by its id with its own arguments in args, and gives its result unchanged: "
-                '{"id": "mcp:github:create_issue", "args": {"owner": "a", "repo": "b", "title": "c"}}. If the arguments '
-                "do not fit, it is not run and the answer says what to send."
-            ),
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string", "description": "A tool's id from tool_search."},
-                    "args": {"type": "object", "description": "The tool's arguments, as its schema wants them."},
-                },
-                "required": ["id"],
-            },
-            "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
-            "_meta": META,
-        },
-    ]
+        "required": ["id"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+    "_meta": META,
+}
