@@ -31,6 +31,12 @@ class UpstreamDown(UpstreamError):
     code = "upstream_down"
 
 
+class UpstreamOverloaded(UpstreamError):
+    """It has as many calls as it may have. The call was not sent."""
+
+    code = "overloaded"
+
+
 class UpstreamGone(UpstreamError):
     """The connection ended while a request was under way."""
 
