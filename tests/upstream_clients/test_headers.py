@@ -122,7 +122,7 @@ async def test_a_helper_gets_no_shell_and_only_its_own_environment() -> None:
     async with http_stub() as stub, fleet_of(endpoint_spec("a", stub.url, helper=given)) as (_, witness):
         await witness.until_state("a", State.READY)
     assert stub.seen[0].headers["x-args"] == "$(id) ; x"
-    assert set(stub.seen[0].headers["x-env"].split()) - {"LC_CTYPE"} == {"PATH", "PROFILE"}
+    assert set(stub.seen[0].headers["x-env"].split()) - {"LC_CTYPE"} == {"PATH", "PROFILE", "TOOLFOLD_CHILD_OF"}
 
 
 async def test_what_a_server_quotes_of_its_credentials_is_hidden() -> None:
