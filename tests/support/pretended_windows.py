@@ -12,6 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import pytest
+
+from server.cli import main as toolfold
 from upstream_clients.platform.windows import Windows
 from upstream_clients.platform.windows_kernel import KILL_ON_JOB_CLOSE, ExtendedLimits
 
@@ -102,3 +105,17 @@ def _spawn(argv: list[str], env: dict[str, str], cwd: str | None) -> "subprocess
     )
     os.kill(process.pid, signal.SIGSTOP)
     return process
+
+
+def main() -> None:
+    """The `toolfold` command with all that Windows does otherwise, as far as it can be done here."""
+    kernel = PretendedKernel()
+    patch = pytest.MonkeyPatch()
+    for user in ("fleet", "headers_helper"):
+        patch.setattr(f"upstream_clients.{user}.current_platform", lambda: pretended_windows(kernel))
+    patch.setattr("server.host_pipe._is_waitable", lambda _descriptor: False)
+    toolfold()
+
+
+if __name__ == "__main__":
+    main()
