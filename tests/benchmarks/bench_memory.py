@@ -20,6 +20,7 @@ from tests.benchmarks import catalogue
 from tests.benchmarks.landscape import JsonObject, Landscape, configured, synthetic_landscape
 from tests.benchmarks.measuring import announce, show, verdict
 from tests.support.http_stub import http_stub
+from tests.support.processes import resident_bytes
 from tests.support.raw_client import RawClient, wait_for_upstreams
 
 UPSTREAMS: Final = (10, 20, 30, 40, 50)
@@ -87,11 +88,6 @@ def settled(landscape: Landscape) -> int:
                 break
             time.sleep(LOOK_SECONDS)
         return looks[-1]
-
-
-def resident_bytes(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Rss:"))
 
 
 @contextmanager
