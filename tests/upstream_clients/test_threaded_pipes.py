@@ -95,6 +95,25 @@ async def test_of_a_paused_pipe_one_chunk_is_read_at_most_and_nothing_handed_on(
     assert heard.content == b"x" * (8 * READ_BYTES)
 
 
+async def test_nothing_is_lost_when_reading_is_paused_again_before_a_chunk_has_been_handed_on() -> None:
+    source, sink = pipe()
+    heard = Heard()
+    reader = ThreadedReader(os.fdopen(source, "rb", 0), heard)
+    reader.pause_reading()
+    reader.resume_reading()
+    asyncio.get_running_loop().call_soon(reader.pause_reading)
+    content = b"".join(bytes([number]) * READ_BYTES for number in range(4))
+    filling = threading.Thread(target=_write_all, args=(sink, content))
+    filling.start()
+    while reader._go_on.is_set():  # not one turn of the loop before the first chunk has been read
+        pass
+    await until(lambda: reader._held is not None)
+    reader.resume_reading()
+    await over(heard)
+    await anyio.to_thread.run_sync(filling.join)
+    assert heard.content == content
+
+
 def _write_all(sink: int, content: bytes) -> None:
     with os.fdopen(sink, "wb") as file:
         file.write(content)

@@ -3,7 +3,7 @@
 To their protocols they are asyncio's transports; what a protocol hears, it hears on the event loop.
 
 Laws
-1. One chunk at most is read before the protocol has taken the one before, and none is handed on while reading is paused.
+1. The next chunk is read once the protocol has the one before, so that one waits at most; none is handed on while paused.
 2. `connection_lost` comes once, and after everything else.
 3. The file is closed by its thread alone: closing it under a thread that waits there blocks on Windows. Such a thread ends
    when the other end does, and holds up nobody: it is a daemon.
@@ -74,13 +74,12 @@ class ThreadedReader(asyncio.ReadTransport):
         self._hand_on()
 
     def _hand_on(self) -> None:
-        if self._is_paused and not self._is_closing:
+        if self._held is None or (self._is_paused and not self._is_closing):
             return
         chunk, self._held = self._held, None
-        if chunk is not None and not self._is_closing:
+        if not self._is_closing:
             self._protocol.data_received(chunk)
-        if not self._is_paused or self._is_closing:
-            self._go_on.set()
+        self._go_on.set()
 
 
 class ThreadedWriter(asyncio.WriteTransport):
