@@ -145,7 +145,7 @@ async def test_a_start_ends_in_a_state_that_says_what_to_do(case: Case) -> None:
     async with http_stub({"initialize": case.answers}) as stub:
         spec = endpoint_spec("a", stub.url)
         if case.answers is silence:
-            object.__setattr__(spec, "start_seconds", 0.3)
+            object.__setattr__(spec, "start_seconds", 1.5)
         async with fleet_of(spec) as (fleet, witness):
             down = await witness.until_state("a", State.DOWN)
             failed = await outcome(fleet, "a", "echo")

@@ -2,6 +2,7 @@
 
 import ctypes
 import signal
+import subprocess
 import sys
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from tests.support.processes import all_gone, descriptors
 from tests.support.upstreams import Options
 from tests.support.waiting import until
 from upstream_clients import Launch, UpstreamError, UpstreamGone, dump
+from upstream_clients.platform.windows import popen
 from upstream_clients.platform.windows_kernel import SIGNATURES, ExtendedLimits, birth
 from upstream_clients.process import ChildProcess
 
@@ -132,6 +134,27 @@ async def test_through_threads_a_child_that_stops_reading_is_given_up_and_its_wr
         await line.lost.wait()
     assert reasons(line) == ["it has stopped reading its standard input"]
     await until(lambda: set(descriptors()) <= before)
+
+
+def test_windows_is_asked_for_a_suspended_child_without_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, dict[str, object]]] = []
+    monkeypatch.setattr("os.path.isfile", r"C:\node\npx.cmd".__eq__)
+    monkeypatch.setattr("subprocess.Popen", lambda line, **options: asked.append((line, options)))
+    popen(["npx", "-y", "server"], {"PATH": "ours", "Path": r"C:\node", "SYSTEMROOT": r"D:\Windows"}, None)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    assert asked == [
+        (
+            r'cmd.exe /d /s /v:off /c ""C:\node\npx.cmd" -y server"',
+            {
+                "executable": r"D:\Windows\System32\cmd.exe",
+                "env": {"Path": r"C:\node", "SYSTEMROOT": r"D:\Windows"},
+                "cwd": None,
+                **pipes,
+                "bufsize": 0,
+                "creationflags": 0x0800_0004,
+            },
+        )
+    ]
 
 
 class Clock(PretendedKernel):
