@@ -263,6 +263,11 @@ def _never(_server: Server, _call: Call, _step: dict[str, Any]) -> None:
     return
 
 
+def _tell_cancelled(server: Server, call: Call, _step: dict[str, Any]) -> None:
+    """How many requests it was told to give up."""
+    server.reply(call, _text(str(len(server.cancelled))))
+
+
 def _crash(_server: Server, _call: Call, step: dict[str, Any]) -> None:
     _complain(step.get("stderr", ""))
     os._exit(step.get("code", 3))
@@ -346,6 +351,7 @@ def _close_output(_server: Server, _call: Call, _step: dict[str, Any]) -> None:
 DEEDS: Final[dict[str, Callable[[Server, Call, dict[str, Any]], None]]] = {
     "refuse": _refuse,
     "never": _never,
+    "tell_cancelled": _tell_cancelled,
     "crash": _crash,
     "hold": _hold,
     "release": _release,
