@@ -28,6 +28,7 @@ HOSTS_NPM := @anthropic-ai/claude-code@2.1.332 \
 HOSTS_PYPI := fastmcp==4.2.3
 
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
+REAL_PYPI_OLDER := mcp==1.30.0
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
@@ -132,4 +133,6 @@ $(REAL_SERVERS): Makefile | $(BIN)/python
 	@echo '{"name":"inspector-cli","version":"1.0.3"}' > $(REAL)/node_modules/@modelcontextprotocol/package.json
 	@$(BIN)/python -m venv $(REAL)/venv
 	@$(REAL)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI)
+	@$(BIN)/python -m venv $(REAL)/older
+	@$(REAL)/older/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI_OLDER)
 	@touch $@

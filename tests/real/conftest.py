@@ -24,6 +24,9 @@ ROOT: Final = Path(__file__).parents[2]
 REAL: Final = ROOT / ".real"
 PACKAGES: Final = REAL / "node_modules" / "@modelcontextprotocol"
 INSPECTOR: Final = PACKAGES / "inspector-cli" / "build" / "cli.js"
+OLDER_PYTHON: Final = REAL / "older" / "bin" / "python"
+"""Has version 1 of the Python SDK."""
+
 TOOLFOLD: Final = Path(sys.executable).with_name("toolfold")
 
 EVERYTHING_JS: Final = PACKAGES / "server-everything" / "dist" / "index.js"
@@ -57,7 +60,7 @@ def node() -> str:
 @pytest.fixture(scope="session")
 def installed() -> None:
     """Fails, and does not skip, when there is nothing to test against."""
-    missing = [str(path) for path in (INSPECTOR, REAL / "venv", TOOLFOLD) if not path.exists()]
+    missing = [str(path) for path in (INSPECTOR, REAL / "venv", OLDER_PYTHON, TOOLFOLD) if not path.exists()]
     if missing:
         pytest.fail(
             f"Real servers are not installed: {', '.join(missing)} is missing. Run `make test-real`.", pytrace=False

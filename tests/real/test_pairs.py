@@ -1,7 +1,7 @@
 """Every pair of a host and a server of others, over each transport that the server has: the same suite of calls.
 
-Beside server-everything and server-memory stand Python servers on the SDK over a pipe, one in each era; what Python servers
-there are otherwise is tried with every host by `tests/server/test_pairs.py`.
+Beside server-everything and server-memory stand Python servers over a pipe: on the SDK in each era, and on its version 1.
+The other Python servers are tried with every host by `tests/server/test_pairs.py`.
 """
 
 import json
@@ -13,16 +13,17 @@ from typing import Final
 
 import pytest
 
-from tests.real.conftest import EVERYTHING_JS, KINDS, entry_file, listening
+from tests.real.conftest import EVERYTHING_JS, KINDS, OLDER_PYTHON, entry_file, listening
 from tests.support.http_gateways import open_http_gateway
 from tests.support.pairs import CASES, GARDEN, Ask, Upstream, check, garden
 from tests.support.sdk_servers import SCRIPT
-from tests.support.sides import MORE_SIDES, Side, SideName, open_side, until_ready
+from tests.support.sides import MORE_SIDES, Side, SideName, open_side
 from tests.support.upstreams import write_config
 from upstream_clients import JsonObject
 
 pytestmark = pytest.mark.real
 
+OLDER_SCRIPT: Final = SCRIPT.with_name("older_sdk_server.py")
 LONG: Final = "x" * 100_000
 FERN: Final[JsonObject] = {"name": "fern", "entityType": "plant", "observations": ["green"]}
 POEM: Final[JsonObject] = {"name": "poem", "entityType": "text", "observations": [LONG]}
@@ -91,7 +92,7 @@ def memory(owner: str) -> Upstream:
 UPSTREAMS: Final = (
     *(everything(owner) for owner in ("everything-stdio", "everything-http", "everything-sse")),
     memory("memory"),
-    *(garden(owner) for owner in ("sdk-stdio-legacy", "sdk-stdio-modern")),
+    *(garden(owner) for owner in ("sdk-stdio-legacy", "sdk-stdio-modern", "sdk-v1-stdio")),
 )
 PAIRED: Final = [(upstream, case) for upstream in UPSTREAMS for case in CASES if case in upstream.asks]
 
@@ -111,6 +112,7 @@ def config(installed: None, node: str, tmp_path_factory: pytest.TempPathFactory)
         servers["everything-stdio"] = {"command": node, "args": [str(EVERYTHING_JS)]}
         servers["memory"] = {"command": node, "args": [memory_js], "env": {"MEMORY_FILE_PATH": str(known)}}
         servers |= {f"sdk-stdio-{era}": {**garden, "protocol": era} for era in ("legacy", "modern")}
+        servers["sdk-v1-stdio"] = {"command": str(OLDER_PYTHON), "args": ["-P", str(OLDER_SCRIPT), json.dumps(GARDEN)]}
         assert set(servers) == {upstream.owner for upstream in UPSTREAMS}
         yield write_config(folder, servers)
 
@@ -125,7 +127,6 @@ async def url(config: Path) -> AsyncIterator[str]:
 async def side(request: pytest.FixtureRequest, config: Path, url: str) -> AsyncIterator[Side]:
     name: SideName = request.param
     async with open_side(name, config, url) as side:
-        await until_ready(side)
         yield side
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.http_gateways import open_http_gateway
 from tests.support.pairs import CASES, GARDEN, check, garden, garden_by_hand
 from tests.support.sdk_servers import sdk_server
-from tests.support.sides import SIDES, Side, SideName, open_side, until_ready
+from tests.support.sides import SIDES, Side, SideName, open_side
 from tests.support.upstreams import write_config
 from upstream_clients import JsonObject
 
@@ -45,7 +45,6 @@ async def url(config: Path) -> AsyncIterator[str]:
 async def side(request: pytest.FixtureRequest, config: Path, url: str) -> AsyncIterator[Side]:
     name: SideName = request.param
     async with open_side(name, config, url) as side:
-        await until_ready(side)
         yield side
 
 

@@ -1,8 +1,7 @@
 """The two sides of the pairs of `pairs.py`: a host that is connected to toolfold, by whichever road and in whichever era."""
 
 import itertools
-import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias, cast
@@ -93,29 +92,33 @@ class BySdk:
 
 @asynccontextmanager
 async def open_side(name: SideName, config: Path, url: str) -> AsyncIterator[Side]:
-    """A host that has started toolfold over this configuration, or has connected to the one at `url`."""
+    """A host that has started toolfold over this configuration, or has connected to the one at `url`, once all is ready."""
+    async with _open(name, config, url) as side:
+        with anyio.fail_after(READY_SECONDS):
+            while not await _is_ready(side):  # noqa: ASYNC110  (another process tells nobody)
+                await anyio.sleep(0.05)
+        yield side
+
+
+@asynccontextmanager
+async def _open(name: SideName, config: Path, url: str) -> AsyncIterator[Side]:
     maker, road, era = name.split(", ")
-    if maker == "hand":
-        async with open_host(config, era=cast("Literal['legacy', 'modern']", era)) as host:
-            yield ByHand(host)
-        return
     mode = "legacy" if era == "legacy" else "2026-07-28"
-    if road == "stdio":
+    if maker == "hand":
+        async with open_host(config, era="legacy" if era == "legacy" else "modern") as host:
+            yield ByHand(host)
+    elif road == "stdio":
         program, *arguments = (*SERVE, "--config", str(config))
-        server = StdioServerParameters(command=program, args=arguments, env=environment(config.parent, os.environ))
+        server = StdioServerParameters(command=program, args=arguments, env=environment(config.parent))
         async with Client(server, mode=mode) as client:
             yield BySdk(client)
-        return
-    async with http_client() as http, Client(streamable_http_client(url, http_client=http), mode=mode) as client:
-        yield BySdk(client)
+    else:
+        async with http_client() as http, Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+            yield BySdk(client)
 
 
-async def until_ready(side: Side) -> None:
-    """Returns once no upstream is missing from searches any more."""
-    with anyio.fail_after(READY_SECONDS):
-        while True:
-            answer = (await side.call("tool_search", {"query": "water"}))["structuredContent"]
-            assert isinstance(answer, Mapping)
-            if not {"starting", "unavailable"} & answer.keys():
-                return
-            await anyio.sleep(0.05)
+async def _is_ready(side: Side) -> bool:
+    """Whether no upstream is missing from a search."""
+    answer = (await side.call("tool_search", {"query": "water"}))["structuredContent"]
+    assert isinstance(answer, dict)
+    return not {"starting", "unavailable"} & answer.keys()
