@@ -13,7 +13,7 @@ from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try,
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
 from index.signature import output_signature, plain_signature, signature
-from index.tool import Exposure, JsonObject, Listing, Tool
+from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
     "MAX_QUERY_CHARS",
@@ -25,6 +25,7 @@ __all__ = [
     "Explanation",
     "Exposure",
     "JsonObject",
+    "Judgement",
     "Listing",
     "Match",
     "Question",

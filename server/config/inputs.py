@@ -96,6 +96,10 @@ class Answers:
             given = self._asked[wanted.id]
         return given if given is not None or wanted.is_secret else wanted.default or None
 
+    def looked_in(self) -> tuple[Path, ...]:
+        """The file of stored answers, if one was looked for."""
+        return () if self._stored is None else (inputs_file(self._environ),)
+
     def _from_store(self, key: str) -> str | None:
         if self._stored is None:
             try:
@@ -143,8 +147,8 @@ def no_answer(wanted: Input) -> tuple[str, str]:
     what = f": {shown(wanted.description)}" if wanted.description else ""
     return (
         f"`${{input:{shown(wanted.id)}}}` has no answer{what}.",
-        f"Run: toolfold config input set {shlex.quote(shown(wanted.id))} "
-        f"Or set the environment variable {shown(wanted.variable)} where toolfold is started.",
+        f"Run `toolfold config input set {shlex.quote(shown(wanted.id))}`, or set the environment variable "
+        f"{shown(wanted.variable)} where toolfold is started.",
     )
 
 

@@ -54,11 +54,12 @@ def load(
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway, ask_for)
+    answers = Answers(environ, ask, findings)
+    around = Surroundings(environ, Variables.of(environ, cwd), answers, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
-    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files))
+    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
 
 
 def _read(path: Path, cwd: Path, findings: Findings) -> _File:

@@ -97,8 +97,8 @@ def test_an_input_without_an_answer_marks_its_entry_with_the_exact_way_out(
 ) -> None:
     (entry,) = load([write(file_with("${input:api-key}"))], environ, tmp_path).servers
     assert entry.problem == (
-        "`${input:api-key}` has no answer: Key for the maps. Run: toolfold config input set api-key "
-        "Or set the environment variable TOOLFOLD_INPUT_API_KEY where toolfold is started."
+        "`${input:api-key}` has no answer: Key for the maps. Run `toolfold config input set api-key`, "
+        "or set the environment variable TOOLFOLD_INPUT_API_KEY where toolfold is started."
     )
 
 
