@@ -25,7 +25,7 @@ HOSTS_STAMP := $(HOSTS)/.installed
 HOSTS_NPM := @anthropic-ai/claude-code@2.1.332 \
 	mcporter@0.12.3 \
 	@modelcontextprotocol/inspector@2.12.0 \
-	@modelcontextprotocol/conformance@0.1.16 \
+	@modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	node@22.23.3
 HOSTS_PYPI := fastmcp==4.2.3
 

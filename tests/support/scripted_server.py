@@ -145,8 +145,12 @@ class Server:
                 DEEDS[name](self, call, step)
 
     def change_tools(self, step: dict[str, Any]) -> None:
+        """To those of the step; with `adds`, to these and one more of a new name each time."""
         self.does = step.get("does", self.does)
-        self.tools = _tools(step.get("tools", []), self.does)
+        if "adds" in step:
+            self.tools = [*self.tools, tool_definition(f"{step['adds']}_{len(self.tools)}")]
+        else:
+            self.tools = _tools(step.get("tools", []), self.does)
 
     def list_changed(self, times: int) -> None:
         meta = {"_meta": {SUBSCRIPTION_KEY: self.listening}} if self.listening is not None else None
