@@ -66,10 +66,10 @@ class Setup:
     def authorization(self) -> str:
         return f"Bearer {TOKEN}"
 
-    def run(self, *command: str | Path, **variables: str) -> str:
+    def run(self, *command: str | Path) -> str:
         """What a host prints, in its own home."""
         done = subprocess.run(
-            command, cwd=self.home, env={**host_environment(self.home), **variables}, stdin=subprocess.DEVNULL,
+            command, cwd=self.home, env=host_environment(self.home), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=RUN_SECONDS, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
@@ -98,8 +98,8 @@ def serving(config: Path, **variables: str) -> Iterator[str]:
         try:
             yield _address(gateway, log)
         finally:
-            gateway.terminate()
-            gateway.terminate()
+            gateway.terminate()  # drains
+            gateway.terminate()  # ends at once
 
 
 def _address(gateway: "subprocess.Popen[bytes]", log: Path) -> str:
