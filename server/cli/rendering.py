@@ -99,8 +99,9 @@ def _upstream(document: JsonObject, output: Output) -> None:
 def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
     counts = inner(upstream, "tools")
     hidden = counts.get(str(Exposure.HIDDEN), 0)
-    parts = [f"{len(tools)} tool{'' if len(tools) == 1 else 's'}"] if counts else []
-    parts += [f"{hidden} hidden by the configuration"] if hidden else []
+    usable = [tool for tool in tools if tool.get("exposure") != Exposure.HIDDEN]
+    parts = [f"{len(usable)} tool{'' if len(usable) == 1 else 's'}"] if counts else []
+    parts += [f"{hidden} hidden by the configuration{'' if len(usable) < len(tools) else ' (--all)'}"] if hidden else []
     parts += ["stored listing"] if upstream.get("cached") else []
     if upstream.get("state") != "idle" and (why := text(upstream, "error")):
         parts.append(f"{text(upstream, 'state')}: {one_line(why, REASON_CHARACTERS)}")
@@ -111,6 +112,8 @@ def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
     if exposure == Exposure.QUARANTINED:
         what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    elif exposure == Exposure.HIDDEN:
+        what = f"(hidden: {one_line(reason, REASON_CHARACTERS)}) {what}".rstrip()
     elif warning := text(tool, "warning"):
         what = f"({warning}: see `toolfold trust`) {what}"
     elif exposure == Exposure.DIRECT:

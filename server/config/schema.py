@@ -6,6 +6,7 @@ files of other hosts are valid as they are.
 
 import json
 from collections.abc import Mapping
+from importlib import resources
 
 from server.config.entry_input import EntryInput
 from server.config.keys import ALIASES, URL_KEYS, WAITS
@@ -129,6 +130,11 @@ def document() -> JsonObject:
         },
         "$defs": definitions,
     }
+
+
+def shipped() -> str:
+    """The file beside this module. A test holds it and the models together."""
+    return resources.files(__package__).joinpath(FILE_NAME).read_text(encoding="utf-8")
 
 
 def text() -> str:

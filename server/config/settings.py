@@ -167,3 +167,5 @@ class Settings:
     gateway: GatewaySettings
     findings: tuple[Finding, ...]
     sources: tuple[Path, ...]
+    answers: tuple[Path, ...] = ()
+    """Where stored answers to inputs were looked for: nowhere, if no entry needs one."""
