@@ -21,7 +21,7 @@ REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real bench bench-search soak schema lock fmt clean
+.PHONY: help setup demo test test-real bench bench-search golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -48,6 +48,10 @@ bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder 
 	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
+
+golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden SHARED=folder with openclaw/hint-golden.json
+	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
