@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from index import Exposure, Tool, Unresolved, output_signature, plain_signature, signature
+from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
 from server.clean import one_line, paragraphs
 from server.errors import GatewayError
 from upstream_clients import JsonObject, State, UpstreamStatus
@@ -16,6 +16,7 @@ HIT_BYTES: Final = 320
 """Room for a hit, hints included, on average over the hits of an answer: eight of them are 2,560 bytes, or 569 tokens."""
 
 LABEL_CHARACTERS: Final = 60
+SCORE_DIGITS: Final = 3
 INSTRUCTIONS_CHARACTERS: Final = 2000
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
@@ -67,6 +68,31 @@ def _hints(tool: Tool) -> dict[str, str]:
 
 def _encode(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def explained(hit: Explanation) -> JsonObject:
+    """Why a hit was found: what each word of the query scored in which field, and what the rules added to it."""
+    return {
+        "named": hit.named,
+        "score": round(hit.score, SCORE_DIGITS),
+        "ceiling": round(hit.ceiling, SCORE_DIGITS),
+        "words": [
+            {
+                "word": word.word,
+                "met_as": word.met_as,
+                "origin": word.origin,
+                "score": round(word.score, SCORE_DIGITS),
+                "fields": _rounded(word.fields),
+            }
+            for word in hit.words
+        ],
+        "bonuses": _rounded(hit.bonuses),
+        "unmet": list(hit.unmet),
+    }
+
+
+def _rounded(scores: Mapping[str, float]) -> JsonObject:
+    return {name: round(score, SCORE_DIGITS) for name, score in scores.items()}
 
 
 def missing(statuses: Sequence[UpstreamStatus], searched: frozenset[str]) -> JsonObject:

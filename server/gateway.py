@@ -11,8 +11,8 @@ from typing import Final
 
 import anyio.to_thread
 
-from index import Catalog, Exposure, Tool
-from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
+from index import Catalog, Explanation, Exposure, Tool
+from server.answers import description, explained, hits, missing, not_yet_listed, search_note, unresolved, with_starting
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
@@ -87,6 +87,19 @@ class Gateway:
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
         return answer
+
+    async def explain(self, query: str, limit: int | None = None) -> JsonObject:
+        """The answer of `search`, and in each hit why it was found: for people, and never shown to a model.
+
+        Raises:
+            GatewayError: as `search`.
+        """
+        answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
+        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit))
+        why = {one.tool_id: explained(one) for one in taken}
+        found = answer["tools"]
+        assert isinstance(found, list)
+        return {**answer, "tools": [{**hit, "explanation": why.get(hit["id"])} for hit in found]}
 
     async def search_all(self, queries: Sequence[str], limit: int | None = None) -> JsonObject:
         """Hits for several queries: which tools each found, how sure, and every tool once.
@@ -219,6 +232,10 @@ def _found(snapshot: Snapshot, query: str, count: int) -> Found:
     found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
     closest_words = () if found else snapshot.index.closest_words(query)
     return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+
+
+def _taken_apart(snapshot: Snapshot, query: str, count: int) -> tuple[Explanation, ...]:
+    return snapshot.index.explain(query, count, snapshot.catalog.get) if snapshot.index else ()
 
 
 def _short_answer(query: str, found: Found) -> JsonObject:
