@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from index import Tool, Unresolved
+from index import SearchIndex, Tool, Unresolved
 from server.app import Hooks, Running, open_gateway
 from server.clean import one_line
 from server.cli.configured import Configured
@@ -65,6 +65,10 @@ class Engine:
         """The upstreams of which no listing is known, live or stored."""
         return self.startable() - self._running.library.snapshot.listed
 
+    def is_unlisted(self, owner: str) -> bool:
+        """Whether no listing of this upstream is known, be it that it cannot be started at all."""
+        return owner not in self._running.library.snapshot.listed
+
     async def bring_up(self, owners: Iterable[str], wait: Wait) -> None:
         """Starts these upstreams and waits until each is ready or has failed; then their tools can be looked up."""
         wanted, fleet = sorted(owners), self._running.fleet
@@ -76,10 +80,11 @@ class Engine:
             await fleet.settled(wanted)
         await self._running.library.caught_up()
 
-    async def index(self) -> None:
-        """Waits until a search covers every tool that is known."""
+    async def index(self) -> SearchIndex:
+        """The index, once a search covers every tool that is known."""
         with anyio.move_on_after(INDEX_SECONDS):
             await self._running.library.indexed()
+        return self._running.library.snapshot.index or SearchIndex.build(())
 
     async def find(self, reference: str, wait: Wait, *, live: bool) -> Tool:
         """The tool of an id or a unique bare name; `live`: its upstream is started, whatever is known of it.

@@ -23,7 +23,7 @@ JSON = st.recursive(
 )
 
 
-def record(**properties: JsonObject) -> JsonObject:
+def record(**properties: object) -> JsonObject:
     return {"type": "object", "properties": properties}
 
 
