@@ -100,6 +100,7 @@ def test_what_is_not_known_of_an_upstream_fails_where_a_least_is_asked_for(
     tmp_path: Path, upstream: JsonObject, wait: str, code: int
 ) -> None:
     write_config(tmp_path, {"garden": entry(tools=[MOW]), "gone": upstream})
+    toolfold(tmp_path, "list", "garden")  # its listing is stored from now on
     strict = toolfold(tmp_path, "eval", "--min-recall", "0", "--wait", wait, "--json")
     assert (strict.code, strict.json()["missing"], "by_queries" in strict.json()) == (code, ["gone"], False)
     lenient = toolfold(tmp_path, "eval", "--wait", "0.1")
