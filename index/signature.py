@@ -8,8 +8,8 @@ Laws:
 3. An output type is said only when it is complete: a wrong promise about a result is worse than none.
 4. The lines are those of OpenClaw 2026.9.6, which `make golden` compares: so a line that has no room left for the mark of
    what is left out is `unknown`, where leaving out one property more would have done.
-5. A plain line holds of the schema's own text nothing but single names of up to three words, and these in an order that
-   the schema does not choose.
+5. A plain line holds of the schema's own text nothing but single names of up to three words, with a sign of ours between
+   any two of them, and in alphabetical order.
 """
 
 import json

@@ -18,6 +18,7 @@ HIT_BYTES: Final = 320
 LABEL_CHARACTERS: Final = 60
 SCORE_DIGITS: Final = 3
 INSTRUCTIONS_CHARACTERS: Final = 2000
+OTHER_WORDS: Final = "other words: what is done (create, list, read), to what (issue, file, event)"
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
@@ -119,9 +120,14 @@ def search_note(hits: int, unseen: Mapping[str, object], closest_words: Sequence
         return f"{again}, or use another word." if not hits else f"{again} if nothing fits."
     if not hits and closest_words:
         return f"Nothing matches. The closest words of the catalogue: {', '.join(closest_words)}."
-    if not hits:
-        return "Nothing matches. Try other words: what is done (create, list, read), to what (issue, file, event)."
-    return ""
+    return f"Nothing matches. Try {OTHER_WORDS}." if not hits else ""
+
+
+def batch_note(has_found: Sequence[bool], unseen: Mapping[str, object]) -> str:
+    """The same for the answers to several queries, each of which names the closest words itself."""
+    if "starting" in unseen or not any(has_found):
+        return search_note(sum(has_found), unseen, ())
+    return "" if all(has_found) else f"Where nothing was found, try {OTHER_WORDS}."
 
 
 def unresolved(found: Unresolved) -> GatewayError:

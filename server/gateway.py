@@ -12,7 +12,17 @@ from typing import Final
 import anyio.to_thread
 
 from index import Catalog, Explanation, Exposure, Tool
-from server.answers import description, explained, hits, missing, not_yet_listed, search_note, unresolved, with_starting
+from server.answers import (
+    batch_note,
+    description,
+    explained,
+    hits,
+    missing,
+    not_yet_listed,
+    search_note,
+    unresolved,
+    with_starting,
+)
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
@@ -118,8 +128,8 @@ class Gateway:
             "tools": hits(tuple(tools.values()), self._shows_hints),
             **unseen,
         }
-        if "starting" in unseen:
-            answer["note"] = search_note(len(tools), unseen, ())
+        if note := batch_note([bool(one.tools) for one in found], unseen):
+            answer["note"] = note
         return answer
 
     async def describe(self, reference: str) -> JsonObject:
