@@ -9,6 +9,8 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
+# Tests wait for processes more than they compute: three at once keep two cores busy.
+WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
 
 # The servers and the client of others that the tests marked `real` talk to.
@@ -36,7 +38,7 @@ test: $(DEVELOPMENT) ## check format, lint and types, then run every test that n
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not real and not soak"
+	$(BIN)/pytest -m "not real and not soak" -n $(WORKERS) --dist worksteal
 
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
 	$(BIN)/pytest -m real

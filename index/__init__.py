@@ -15,7 +15,7 @@ from index.query import MAX_QUERY_CHARS
 from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
 from index.signature import output_signature, plain_signature, signature
-from index.tool import Exposure, JsonObject, Listing, Tool
+from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
     "BYTES_PER_TOKEN",
@@ -30,6 +30,7 @@ __all__ = [
     "Explanation",
     "Exposure",
     "JsonObject",
+    "Judgement",
     "Listing",
     "Match",
     "Question",

@@ -9,9 +9,11 @@ import anyio
 
 from server.config import Directories, Settings
 from server.gateway import Gateway
+from server.judging import Judge, follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
+from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
@@ -54,17 +56,20 @@ async def open_gateway(
     settings: Settings, directories: Directories, hooks: Hooks, *, lazy: bool = False
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
-    library = Library(Policy(settings.servers, settings.gateway).exposure, hooks.on_catalogue)
+    pins = Pins(directories.state)
+    judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
+    library = Library(judge, hooks.on_catalogue)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
         await keeper.load()
         tasks.start_soon(keeper.run)
+        tasks.start_soon(follow_pins, pins, keeper)
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, lazy)
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)
@@ -90,7 +95,7 @@ class Change:
         after = Policy(settings.servers, settings.gateway)
         known = startable(self._settings)
         standing.redact.learn(secrets_of(settings))
-        library.adopt(after.exposure)
+        library.adopt(Judge(after, standing.pins, settings.gateway))
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))

@@ -173,7 +173,7 @@ class Gateway:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
 
         Raises:
-            GatewayError: no such tool, several of that name, or its upstream has not listed any tool yet.
+            GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
         found = self._parts.library.snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
@@ -182,6 +182,8 @@ class Gateway:
         found = snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
+        if held := _held(snapshot.catalog, reference):
+            raise held
         self._want_unlisted()
         status = self._parts.statuses().get(owner_in(reference))
         if status is not None and status.owner not in snapshot.listed:
@@ -216,6 +218,15 @@ class Gateway:
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         redact = self._parts.redact
         return replace(status, error=redact(status.error), hint=redact(status.hint))
+
+
+def _held(catalog: Catalog, reference: str) -> GatewayError | None:
+    """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
+    tool = catalog.get(reference.strip())
+    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
+        return None
+    hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
+    return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
 
 
 def _is_found(tool: Tool) -> bool:

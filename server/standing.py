@@ -11,6 +11,7 @@ from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
 from upstream_clients import (
@@ -38,6 +39,7 @@ class Standing:
     fleet: Fleet
     redact: Redactor
     results: ResultStore
+    pins: Pins
     lazy: bool
 
 

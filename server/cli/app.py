@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import calling, checking, configuration, evaluating, gateways, reading
+from server.cli import calling, checking, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -56,6 +56,7 @@ def build_app() -> typer.Typer:
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
     app.command("eval")(evaluating.evaluate_catalogue)
+    app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("demo")(_demo)
     config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)

@@ -129,6 +129,8 @@ def _listed(tool: Tool) -> JsonObject:
     }
     if tool.reason:
         listed["reason"] = tool.reason
+    if tool.warning:
+        listed["warning"] = tool.warning
     if tool.cached:
         listed["cached"] = True
     return listed

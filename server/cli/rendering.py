@@ -21,6 +21,10 @@ COMMAND_CHARACTERS: Final = 2000
 ARGUMENTS: Final = 100
 """Arguments of one tool that are shown; `--json` has them all."""
 
+DIFFERENCE_LINES: Final = 400
+"""Of one tool; `--json` has the whole."""
+
+DIFFERENCE_STYLES: Final[Mapping[str, str]] = {"-": "red", "+": "green"}
 HINTS: Final[Mapping[str, str]] = {
     "readOnlyHint": "it only reads",
     "destructiveHint": "it may destroy or overwrite",
@@ -91,6 +95,8 @@ def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
     if exposure == Exposure.QUARANTINED:
         what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    elif warning := text(tool, "warning"):
+        what = f"({warning}: see `toolfold trust`) {what}"
     elif exposure == Exposure.DIRECT:
         what = f"(direct) {what}"
     return one_line(text(tool, "id"), ID_CHARACTERS), what
@@ -139,11 +145,26 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
             output.line(f"at {address}", "dim")
         if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
             output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
+        if warned := inner(inner(document, "catalogue"), "warned"):
+            output.block(f"Not what was accepted (see `toolfold trust`): {', '.join(warned)}", style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         output.line()
     if not documents:
         output.say("No gateway is running.")
+
+
+def departures(tools: list[JsonObject], output: Output) -> None:
+    """`toolfold trust`: each tool that is not what was accepted, and how it differs."""
+    for tool in tools:
+        held = ", and is held back" if text(tool, "exposure") == Exposure.QUARANTINED else ""
+        output.line(one_line(text(tool, "id"), ID_CHARACTERS), "bold cyan")
+        output.line(f"  {text(tool, 'warning')}{held}", "dim")
+        for line in words(tool, "difference")[:DIFFERENCE_LINES]:
+            output.line(f"  {paragraphs(line, DESCRIPTION_CHARACTERS)}", DIFFERENCE_STYLES.get(line[:1], ""))
+        output.line()
+    if not tools:
+        output.say("Every tool is what was accepted.")
 
 
 def settings(document: JsonObject, output: Output) -> None:

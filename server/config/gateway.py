@@ -14,6 +14,7 @@ from server.config.settings import (
     LimitSettings,
     LogSettings,
     Names,
+    Pinning,
     PolicySettings,
     Section,
     StartupSettings,
@@ -39,6 +40,7 @@ class _Plain(Section):
 
     direct_tools: Names = ()
     hints: Hints = "off"
+    pins: Pinning = "warn"
 
 
 def read_gateway(written: object, where: str, findings: Findings) -> GatewaySettings:
@@ -61,6 +63,7 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
         http=_http(written, where, findings),
         direct_tools=plain.section.direct_tools,
         hints=plain.section.hints,
+        pins="strict" if any(mended.key == "pins" for mended in plain.mended) else plain.section.pins,
     )
 
 

@@ -52,6 +52,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "log": "What is written to standard error.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
+        "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
+        "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
         "mode": "tools publishes search, describe and call.",

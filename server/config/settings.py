@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from server.config.findings import Finding
 
 Hints: TypeAlias = Literal["off", "safe"]
+Pinning: TypeAlias = Literal["warn", "strict", "off"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
 Transport: TypeAlias = Literal["http", "sse", "auto"]
 RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
@@ -110,6 +111,7 @@ class GatewaySettings(Section):
     log: LogSettings = LogSettings()
     http: HttpSettings = HttpSettings()
     hints: Hints = "off"
+    pins: Pinning = "warn"
 
 
 @dataclass(frozen=True, slots=True)

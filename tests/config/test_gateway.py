@@ -112,6 +112,15 @@ def test_a_policy_that_cannot_be_read_lets_nothing_pass(settings_of: Callable[..
     assert [finding.severity for finding in settings.findings] == ["error"]
 
 
+@pytest.mark.parametrize(
+    ("written", "pins"), [("off", "off"), ("strict", "strict"), ("srtict", "strict"), (5, "strict")]
+)
+def test_pins_that_cannot_be_read_are_strict(settings_of: Callable[..., Settings], written: object, pins: str) -> None:
+    settings = settings_of({"mcpServers": SERVERS, "gateway": {"pins": written}})
+    assert settings.gateway.pins == pins
+    assert len(settings.findings) == (written != pins)
+
+
 def test_an_empty_allow_list_is_kept_apart_from_none(settings_of: Callable[..., Settings]) -> None:
     assert settings_of({"gateway": {"policy": {"allow": []}}}).gateway.policy == PolicySettings(allow=(), deny=())
     assert settings_of({"gateway": {"policy": {"deny": []}}}).gateway.policy == PolicySettings(allow=("*",), deny=())

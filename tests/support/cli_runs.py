@@ -58,8 +58,11 @@ def toolfold(folder: Path, *arguments: str, stdin: str = "", **variables: str) -
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def at_a_terminal(folder: Path, *arguments: str) -> Ran:
-    """Runs the command with standard input and error on a terminal of 100 columns, and standard output in a pipe."""
+def at_a_terminal(folder: Path, *arguments: str, typed: str = "") -> Ran:
+    """Runs the command with standard input and error on a terminal of 100 columns, and standard output in a pipe.
+
+    `typed` waits at the terminal until the command asks for it.
+    """
     ours, theirs = pty.openpty()
     variables = environment({"TERM": "xterm-256color", "COLUMNS": "100"})
     process = subprocess.Popen(
@@ -67,7 +70,8 @@ def at_a_terminal(folder: Path, *arguments: str) -> Ran:
     )
     os.close(theirs)
     assert process.stdout is not None
-    with process, os.fdopen(ours, "rb", buffering=0) as terminal:
+    with process, os.fdopen(ours, "r+b", buffering=0) as terminal:
+        terminal.write(typed.encode())
         shown = b"".join(_everything(terminal.fileno()))
         out = process.stdout.read()
         code = process.wait(SECONDS)
