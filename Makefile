@@ -9,6 +9,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
+SEMANTIC :=
 # Tests wait for processes more than they compute: three at once keep two cores busy.
 WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
@@ -46,10 +47,10 @@ test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from 
 bench: $(DEVELOPMENT) ## print timings
 	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
 
-bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its query sets
+bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its sets [SEMANTIC=--semantic]
 	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
-	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
-	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py $(SEMANTIC)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)" $(SEMANTIC)
 
 golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden SHARED=folder with openclaw/hint-golden.json
 	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }

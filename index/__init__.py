@@ -14,6 +14,7 @@ from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try,
 from index.query import MAX_QUERY_CHARS
 from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
+from index.semantic import Near, meaning_text
 from index.signature import output_signature, plain_signature, signature
 from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
@@ -33,6 +34,7 @@ __all__ = [
     "Judgement",
     "Listing",
     "Match",
+    "Near",
     "Question",
     "Score",
     "SearchIndex",
@@ -45,6 +47,7 @@ __all__ = [
     "drafts_to_try",
     "encoded_bytes",
     "evaluate",
+    "meaning_text",
     "output_signature",
     "owner_for_key",
     "plain_signature",

@@ -57,12 +57,13 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A hit as the search gave it."""
+    """A hit as the search gave it. `meaning` is what its closeness in meaning added."""
 
     number: int
     tool: Tool
     confidence: Confidence
     named: bool
+    meaning: float = 0.0
 
 
 def explain(hit: Judged, query: Query, vocabulary: Vocabulary) -> Explanation:
@@ -78,6 +79,8 @@ def explain(hit: Judged, query: Query, vocabulary: Vocabulary) -> Explanation:
             unmet.append(clause.word)
     asked, candidate = vocabulary.wanted(query), vocabulary.candidate(hit.number)
     bonuses = {name: amount for name, rule in RULES.items() if (amount := rule(asked, candidate))}
+    if hit.meaning:
+        bonuses["meaning"] = hit.meaning
     ceiling = vocabulary.ceiling(query)
     return Explanation(hit.tool.id, hit.confidence, hit.named, ceiling, tuple(words), bonuses, tuple(unmet))
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio.to_thread
 
-from index import Catalog, Explanation, Exposure, Tool
+from index import Catalog, Explanation, Exposure, Near, Tool
 from server.answers import (
     batch_note,
     description,
@@ -60,6 +60,7 @@ class Parts:
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+    near: Callable[[], Near | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Gateway:
             GatewayError: as `search`.
         """
         answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
-        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit))
+        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit), self._parts.near())
         why = {one.tool_id: explained(one) for one in taken}
         found = answer["tools"]
         assert isinstance(found, list)
@@ -195,7 +196,7 @@ class Gateway:
             _check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count)
+        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count, self._parts.near())
 
     def _count(self, limit: int | None) -> int:
         settings = self._parts.settings.tool_search
@@ -241,22 +242,22 @@ def _check(query: str) -> None:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
 
 
-def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int) -> tuple[Found, ...]:
+def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
     """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count) for query in queries)
+    return tuple(_found(snapshot, query, count, near) for query in queries)
 
 
-def _found(snapshot: Snapshot, query: str, count: int) -> Found:
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
     if snapshot.index is None:
         return Found((), {}, ())
-    matches = snapshot.index.search(query, count)
+    matches = snapshot.index.search(query, count, near)
     found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
     closest_words = () if found else snapshot.index.closest_words(query)
     return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
 
 
-def _taken_apart(snapshot: Snapshot, query: str, count: int) -> tuple[Explanation, ...]:
-    return snapshot.index.explain(query, count, snapshot.catalog.get) if snapshot.index else ()
+def _taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
+    return snapshot.index.explain(query, count, snapshot.catalog.get, near) if snapshot.index else ()
 
 
 def _short_answer(query: str, found: Found) -> JsonObject:

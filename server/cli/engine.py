@@ -84,6 +84,7 @@ class Engine:
         """The index, once a search covers every tool that is known."""
         with anyio.move_on_after(INDEX_SECONDS):
             await self._running.library.indexed()
+            await self._running.meanings.caught_up()
         return self._running.library.snapshot.index or SearchIndex.build(())
 
     async def find(self, reference: str, wait: Wait, *, live: bool) -> Tool:

@@ -19,6 +19,7 @@ BONUSES: Final = {
     "side by side": "words side by side",
     "name": "the name covered",
     "server": "the server named",
+    "meaning": "close in meaning",
 }
 """What the rules of the ranking are called to a person."""
 

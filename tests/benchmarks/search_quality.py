@@ -1,6 +1,6 @@
 """Print how well the search finds, and how honest it is about it: `make bench-search SETS=folder` runs this.
 
-    python tests/benchmarks/search_quality.py FOLDER
+    python tests/benchmarks/search_quality.py FOLDER [--semantic]
 
 FOLDER holds `scorer.py` with its sets; `real-tools/*.json` (answers to tools/list) stand in it or beside it. Our queries
 over the real tools are in `queries/`: English ones with gold ids, ones that no real tool serves, and, where there are
@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from index import Confidence, Exposure, JsonObject, SearchIndex, Tool
+from index import Confidence, Exposure, JsonObject, Match, SearchIndex, Tool
 from tests.benchmarks.answers import HITS, Answered, Asked, bare, mean
 from tests.benchmarks.search_bounds import counts, empty_rule, foreign, languages, rising, show, typos
-from tests.benchmarks.search_engine import tool_of
+from tests.benchmarks.search_engine import meaning_of, tool_of
 
 QUERIES = Path(__file__).parent / "queries"
 SETS = ("stabletoolbench", "bfcl_live", "metatool", "sealtools")
@@ -33,18 +33,21 @@ CUTS: Mapping[str, frozenset[Confidence]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One set: its index, its queries with their answers, and the answers to queries that none of its tools serves."""
+class Searching:
+    """An index, searched by words alone or by meaning too."""
 
-    name: str
-    index: SearchIndex
-    answers: Sequence[Answered]
-    foreign: Sequence[Answered] = ()
+    def __init__(self, tools: Sequence[Tool], *, semantic: bool) -> None:
+        self.index = SearchIndex.build(tools)
+        self.near = meaning_of(tools) if semantic else None
 
-    @property
-    def recall(self) -> float:
-        return mean(one.recall for one in self.answers)
+    def search(self, query: str) -> tuple[Match, ...]:
+        return self.index.search(query, HITS, self.near)
+
+    def never_hopeless(self, query: str) -> tuple[Match, ...]:
+        """The answer without the rule by which there is none."""
+        lenient = copy.copy(self.index)
+        setattr(lenient, "_vocabulary", NeverHopeless(getattr(self.index, "_vocabulary")))  # noqa: B009, B010
+        return lenient.search(query, HITS, self.near)
 
 
 class NeverHopeless:
@@ -60,14 +63,26 @@ class NeverHopeless:
         return False
 
 
-def answered(index: SearchIndex, asked: Iterable[Asked]) -> list[Answered]:
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One set: its index, its queries with their answers, and the answers to queries that none of its tools serves."""
+
+    name: str
+    index: Searching
+    answers: Sequence[Answered]
+    foreign: Sequence[Answered] = ()
+
+    @property
+    def recall(self) -> float:
+        return mean(one.recall for one in self.answers)
+
+
+def answered(index: Searching, asked: Iterable[Asked]) -> list[Answered]:
     """The answers of an index, each beside what it would have been without the empty rule."""
-    lenient = copy.copy(index)
-    setattr(lenient, "_vocabulary", NeverHopeless(getattr(index, "_vocabulary")))  # noqa: B009, B010
     answers = []
     for one in asked:
-        matches = index.search(one.query, HITS)
-        ids, unjudged = bare(matches), bare(lenient.search(one.query, HITS))
+        matches = index.search(one.query)
+        ids, unjudged = bare(matches), bare(index.never_hopeless(one.query))
         first = matches[0].confidence if matches else None
         answers.append(Answered(one, ids, first, one.recall(ids), one.recall(unjudged)))
     return answers
@@ -122,7 +137,7 @@ def _damaged_word(word: str, chance: random.Random) -> str:
 
 def report(run: Run) -> float:
     """Prints recall, what typos cost, and how recall follows the confidence of the first hit. Gives what typos cost."""
-    typos = mean(one.asked.recall(bare(run.index.search(damaged(one.asked.query), HITS))) for one in run.answers)
+    typos = mean(one.asked.recall(bare(run.index.search(damaged(one.asked.query)))) for one in run.answers)
     bands = []
     for confidence in reversed(Confidence):
         band = [one.recall for one in run.answers if one.confidence is confidence]
@@ -148,12 +163,12 @@ def curve(run: Run) -> None:
         print(f"{run.name:18s} {cut:12s} R@5 {kept:5.1f}  answered without a right hit {wrong:5.1f}{astray}")
 
 
-def own_runs(folder: Path) -> list[Run]:
+def own_runs(folder: Path, *, semantic: bool) -> list[Run]:
     """Our queries over the real tools, where these are."""
     real = next((path for path in (folder / "real-tools", folder.parent / "real-tools") if path.is_dir()), None)
     if real is None:
         return []
-    index = SearchIndex.build(real_tools(real))
+    index = Searching(real_tools(real), semantic=semantic)
     names = sorted(path.stem for path in QUERIES.glob("*.tsv") if path.stem != "unserved")
     unserved = answered(index, own_queries("unserved"))
     runs = [Run(one, index, answered(index, own_queries(one)), unserved if one == "english" else ()) for one in names]
@@ -163,18 +178,18 @@ def own_runs(folder: Path) -> list[Run]:
     return runs
 
 
-def public_runs(folder: Path) -> list[Run]:
+def public_runs(folder: Path, *, semantic: bool) -> list[Run]:
     runs = []
     for name in SETS:
         if (folder / name).is_dir():
             tools, asked = public_set(folder / name)
-            index = SearchIndex.build(tools)
+            index = Searching(tools, semantic=semantic)
             runs.append(Run(name, index, answered(index, asked)))
     return runs
 
 
-def main(folder: Path) -> int:
-    own, public = own_runs(folder), public_runs(folder)
+def main(folder: Path, *, semantic: bool) -> int:
+    own, public = own_runs(folder, semantic=semantic), public_runs(folder, semantic=semantic)
     lost = {run.name: report(run) for run in (*own, *public)}
     for run in (*own, *public):
         curve(run)
@@ -190,4 +205,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), semantic="--semantic" in sys.argv))
