@@ -25,7 +25,7 @@ class WordScore:
 
     word: str
     met_as: str
-    origin: str  # "said", "synonym", "translation" or "spelling"
+    origin: str  # "said", "synonym", "translation", "untranslated" or "spelling"
     fields: Mapping[str, float]
 
     @property
