@@ -39,19 +39,21 @@ class WordLlama:
         """Takes half a second and 80 MB: call it from a worker thread.
 
         Raises:
-            NoModel: the package is not installed, or it is another version of it.
+            NoModel: the package is not installed, or not whole.
         """
         spec = find_spec(PACKAGE)
         if spec is None or not spec.submodule_search_locations:
             raise NoModel(f"the package {PACKAGE} is not installed. Install it: {INSTALL}")
         folder = Path(spec.submodule_search_locations[0])
-        if not (folder / WEIGHTS).is_file() or not (folder / TOKENIZER).is_file():
-            raise NoModel(f"the package {PACKAGE} is of no known version. Install the right one: {INSTALL}")
-        from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
+        try:
+            from safetensors.numpy import load_file
+            from tokenizers import Tokenizer
 
-        (table,) = load_file(folder / WEIGHTS).values()
-        return cls(table, Tokenizer.from_file(str(folder / TOKENIZER)))
+            (table,) = load_file(folder / WEIGHTS).values()
+            return cls(table, Tokenizer.from_file(str(folder / TOKENIZER)))
+        except Exception as error:  # noqa: BLE001  (tokenizers raises nothing narrower)
+            kind = type(error).__name__
+            raise NoModel(f"the package {PACKAGE} cannot be used ({kind}). Install it anew: {INSTALL}") from None
 
     def vectors(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Each of length 1, or 0 where there is no text."""

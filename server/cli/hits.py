@@ -45,9 +45,12 @@ def show(answer: JsonObject, output: Output) -> None:
 def _explanation(confidence: str, why: JsonObject, output: Output) -> None:
     """The score against the best that the query could have reached, and a table of what it is made of."""
     score, ceiling = number(why, "score") or 0.0, number(why, "ceiling") or 0.0
+    bonuses = inner(why, "bonuses")
+    by_words = score - (number(bonuses, "meaning") or 0.0)  # confidence does not go by meaning
     said = [f"{confidence}: {score:.2f}"]
     if ceiling:
-        said.append(f"{score / ceiling:.0%} of {ceiling:.2f}, the most that your words can score without a bonus")
+        first = "your words: " if by_words == score else f"your words: {by_words:.2f}, "
+        said.append(f"{first}{by_words / ceiling:.0%} of {ceiling:.2f}, the most that they can score without a bonus")
     if why.get("named"):
         said.append("you named it")
     output.block(" · ".join(said), GAP)
@@ -60,7 +63,6 @@ def _explanation(confidence: str, why: JsonObject, output: Output) -> None:
         )
         for one in members(why, "words")
     ]
-    bonuses = inner(why, "bonuses")
     rows += [("  +", f"{number(bonuses, name) or 0.0:.2f}", "a bonus", BONUSES.get(name, name)) for name in bonuses]
     if rows:
         output.records(("  word", "score", "met", "where"), [tuple(_cleaned(cell) for cell in row) for row in rows])

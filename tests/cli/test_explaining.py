@@ -52,7 +52,7 @@ def test_a_person_gets_a_table_for_each_hit(tmp_path: Path) -> None:
     assert re.sub(r"\d+\.\d\d", "N", re.sub(r"\d+%", "N%", ran.out)).splitlines() == [
         "mcp:calendar:create_event",
         "  Add an event to a calendar.",
-        "  high: N · N% of N, the most that your words can score without a bonus · you named it",
+        "  high: N · your words: N% of N, the most that they can score without a bonus · you named it",
         "  word    score  met             where",
         "  create  N   as you said it  creat in name N",
         "  event   N   as you said it  event in name N, first sentence N",

@@ -87,6 +87,19 @@ def test_check_says_that_the_model_is_missing(tmp_path: Path) -> None:
     assert toolfold(tmp_path, "search", "meal", "--json").member("tools")  # by words, or by both
 
 
+@pytest.mark.parametrize("files", [(), ("weights/l2_supercat_256.safetensors",)])
+def test_a_package_that_is_not_whole_is_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...]
+) -> None:
+    for name in ("__init__.py", *files):
+        path = tmp_path / "wordllama" / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("raise NotImplementedError")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(NoModel, match="cannot be used"):
+        WordLlama.load()
+
+
 @pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra `semantic` is not installed")
 def test_the_real_model_tells_what_is_close() -> None:
     model = WordLlama.load()
