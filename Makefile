@@ -39,12 +39,14 @@ test: $(DEVELOPMENT) ## check format, lint and types, then run every test that n
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	@set -e; for platform in darwin win32; do \
+		$(BIN)/mypy --platform $$platform --cache-dir .mypy_cache/$$platform server upstream_clients index; done
 	$(BIN)/pytest -m "not real and not soak" -n $(WORKERS) --dist worksteal
 
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
 	$(BIN)/pytest -m real
 
-bench: $(DEVELOPMENT) ## print timings
+bench: $(DEVELOPMENT) ## print timings and memory
 	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
 
 bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its sets [SEMANTIC=--semantic]
