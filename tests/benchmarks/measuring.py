@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final, TypeVar
 
-BYTES_PER_TOKEN: Final = 4.5
+from index import BYTES_PER_TOKEN
 
 PS: Final = ("ps", "-axww", "-o", "pid=,ppid=,command=")
 
