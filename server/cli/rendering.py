@@ -49,22 +49,6 @@ def listing(document: JsonObject, output: Output) -> None:
         output.say("No upstream is configured, or all are disabled.")
 
 
-def hits(answer: JsonObject, output: Output) -> None:
-    """`toolfold search`: the hits, and on standard error what could not be searched."""
-    for hit in members(answer, "tools"):
-        output.line(text(hit, "id"), "bold")
-        output.block(text(hit, "description") or text(hit, "label"), GAP)
-        if text(hit, "input") not in ("", "unknown"):
-            output.block(one_line(text(hit, "input"), REASON_CHARACTERS), GAP, "dim")
-    starting = words(answer, "starting")
-    if starting:
-        output.say(f"Still starting, and not searched: {', '.join(starting)}.", "yellow")
-    for owner, why in inner(answer, "unavailable").items():
-        output.say(f"{owner} was not searched: {one_line(str(why), REASON_CHARACTERS)}", "yellow")
-    if not members(answer, "tools") and not starting:
-        output.say(text(answer, "note"))
-
-
 def description(document: JsonObject, output: Output) -> None:
     """`toolfold describe`: one tool."""
     tool = inner(document, "tool")
@@ -99,8 +83,9 @@ def _upstream(document: JsonObject, output: Output) -> None:
 def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
     counts = inner(upstream, "tools")
     hidden = counts.get(str(Exposure.HIDDEN), 0)
-    parts = [f"{len(tools)} tool{'' if len(tools) == 1 else 's'}"] if counts else []
-    parts += [f"{hidden} hidden by the configuration"] if hidden else []
+    usable = [tool for tool in tools if tool.get("exposure") != Exposure.HIDDEN]
+    parts = [f"{len(usable)} tool{'' if len(usable) == 1 else 's'}"] if counts else []
+    parts += [f"{hidden} hidden by the configuration{'' if len(usable) < len(tools) else ' (--all)'}"] if hidden else []
     parts += ["stored listing"] if upstream.get("cached") else []
     if upstream.get("state") != "idle" and (why := text(upstream, "error")):
         parts.append(f"{text(upstream, 'state')}: {one_line(why, REASON_CHARACTERS)}")
@@ -111,6 +96,8 @@ def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
     if exposure == Exposure.QUARANTINED:
         what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    elif exposure == Exposure.HIDDEN:
+        what = f"(hidden: {one_line(reason, REASON_CHARACTERS)}) {what}".rstrip()
     elif warning := text(tool, "warning"):
         what = f"({warning}: see `toolfold trust`) {what}"
     elif exposure == Exposure.DIRECT:

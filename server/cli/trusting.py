@@ -12,7 +12,7 @@ import typer
 
 from index import Tool
 from server.cli import rendering
-from server.cli.configured import Configured, configured
+from server.cli.configured import Configured, answered
 from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode, Failure
 from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
@@ -64,7 +64,7 @@ def trust(
     With --json nothing is accepted unless --yes is there too.
     """
     with reporting(as_json=as_json) as output:
-        found = configured(config or [])
+        found = answered(config or [], upstream or "")
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
         look = partial(_look, found=found, owner=owner, names=frozenset(tools or ()), wait=Wait(wait, refresh))
         departures = run(found, output, look)

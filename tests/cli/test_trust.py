@@ -64,8 +64,8 @@ def test_yes_accepts_the_tools_that_are_named_and_no_others(tmp_path: Path) -> N
 
 def test_a_person_is_asked_and_may_refuse(tmp_path: Path) -> None:
     with_changed_tools(tmp_path)
-    assert "Nothing was accepted." in at_a_terminal(tmp_path, "trust", typed="n\n").shown
-    assert "Accepted." in at_a_terminal(tmp_path, "trust", typed="y\n").shown
+    assert "Nothing was accepted." in at_a_terminal(tmp_path, "trust", typed=(("as shown?", "n\n"),)).shown
+    assert "Accepted." in at_a_terminal(tmp_path, "trust", typed=(("as shown?", "y\n"),)).shown
     assert toolfold(tmp_path, "trust").err == "Every tool is what was accepted.\n"
 
 
