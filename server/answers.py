@@ -46,7 +46,7 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
     if confidence:
         found["confidence"] = confidence
     label = one_line(tool.label, LABEL_CHARACTERS)
-    if label and label != tool.name:
+    if label and label != tool.bare_name:
         found["label"] = label
     found |= {"description": one_line(tool.description, DESCRIPTION_CHARACTERS), "input": "unknown"}
     if tool.exposure is Exposure.DIRECT:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -17,7 +17,7 @@ from server.redaction import Redactor
 from server.results import ResultStore
 from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
-from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
+from upstream_clients import Fleet, JsonObject, UpstreamStatus, new_node, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -43,10 +43,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the surroundings want to hear of. Both are called on the event loop and must not block."""
+    """What the surroundings want to hear of. Both are called on the event loop and must not block.
+
+    `node` is the id by which other gateways know this one.
+    """
 
     on_catalogue: Callable[[], None] = lambda: None
     on_status: Callable[[UpstreamStatus], None] = lambda _status: None
+    node: str = field(default_factory=new_node)
 
 
 @asynccontextmanager
@@ -63,8 +67,9 @@ async def open_gateway(
         tasks.start_soon(keeper.run)
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
-        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
+            redact = Redactor(secrets_of(settings))
+            standing = Standing(library, keeper, fleet, redact, ResultStore(), hooks.node, lazy)
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)

@@ -14,10 +14,11 @@ import anyio.to_thread
 
 from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
+from server.chains import CHAINED_RESULT_BYTES
 from server.clean import one_line
 from server.errors import GatewayError
 from server.results import ResultStore, bound
-from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
+from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
 ERROR_DATA_CHARACTERS: Final = 1_000
@@ -95,7 +96,8 @@ class CallPath:
             raise UpstreamFailure(tool.owner, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
-        return _labelled(bound(_with_content(result), self._result_bytes, self._results), tool, prepared)
+        most = max(self._result_bytes, CHAINED_RESULT_BYTES) if PATH_META in call.meta else self._result_bytes
+        return _labelled(bound(_with_content(result), most, self._results), tool, prepared)
 
     def read_result(self, call: Call) -> JsonObject:
         """The rest of a result that was too long.
@@ -116,7 +118,7 @@ class CallPath:
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)
         work = check.from_call if call.form == "envelope" else check.from_direct
-        own_names = (tool.id, tool.name)
+        own_names = (tool.id, tool.name, tool.bare_name)
         try:
             if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
                 return work(call.arguments, own_names)

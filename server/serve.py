@@ -105,11 +105,11 @@ class _Session:
         if self._sdk is not None:
             self._sdk.adopt(self.published.identity)
 
-    async def tell(self) -> None:
-        """The published list is another one."""
-        self.front.listing_changed()
+    async def tell(self, published: bool) -> None:
+        """The published list is another one, or only what is behind it."""
+        self.front.listing_changed(published=published)
         if self._sdk is not None:
-            await self._sdk.tell_modern_hosts()
+            await self._sdk.tell_modern_hosts(published)
 
     def _state(self) -> JsonObject:
         return {**self.published.state(), "host": self.front.host}

@@ -20,6 +20,7 @@ from server.config.keys import READ_BESIDE, ROOT_KEYS
 from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
 from server.config.settings import GatewaySettings, Settings
+from server.config.started_by import with_own_mark
 from server.config.text import BadText
 from server.config.variables import Variables
 
@@ -46,12 +47,14 @@ def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask 
 
     `ask` gets what is neither in the environment nor stored of the inputs that the files leave open.
 
-    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
+    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone; and for a
+    gateway that has, by way of others, started itself.
     """
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway)
+    started_by = with_own_mark(environ, (file.path for file in files))
+    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), started_by, gateway)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
