@@ -21,9 +21,9 @@ Tell: TypeAlias = Callable[[bool], Awaitable[None]]
 
 
 class Published:
-    """Follows one gateway. `on_change` is called at whatever `state` may show otherwise."""
+    """Follows one gateway, whose id among gateways is `node`. `on_change` is called when `state` may show otherwise."""
 
-    def __init__(self, settings: Settings, on_change: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, on_change: Callable[[], None], node: str) -> None:
         self._settings = settings
         self._on_change = on_change
         self._started = time.time()
@@ -33,7 +33,7 @@ class Published:
         self._told = self.listing()
         self._generation = 0
         self._refused: Refused | None = None
-        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change())
+        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), node)
 
     @property
     def identity(self) -> Identity:

@@ -20,7 +20,7 @@ from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
 from server.state_file import StateFile
-from upstream_clients import JsonObject
+from upstream_clients import JsonObject, new_node
 
 if TYPE_CHECKING:
     from server.sdk import SdkServer
@@ -79,7 +79,7 @@ class _Session:
     def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
         self._log = log
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch)
+        self.published = Published(settings, self.state_file.touch, new_node())
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 
