@@ -73,13 +73,14 @@ def test_nothing_is_shown_that_leads_back_to_who_asks_or_further_than_four() -> 
 
 def test_a_tool_tells_through_which_gateways_it_is_reached_and_keeps_the_rest_of_its_meta() -> None:
     whole = catalog(listing("c", "mcp:b:mcp:x:t", behind=("B",)))
-    [tool] = page(whole.reachable(), {"c": "C"}, {"toolfold/path": ["a"]})["tools"]  # type: ignore[misc]
-    assert tool == {
-        "name": "mcp:c:mcp:b:mcp:x:t",
-        "description": "",
-        "inputSchema": {"type": "object"},
-        "_meta": {"toolfold/path": ["C", "B"], "own": 1},
-    }
+    assert page(whole.reachable(), {"c": "C"}, {"toolfold/path": ["a"]})["tools"] == [
+        {
+            "name": "mcp:c:mcp:b:mcp:x:t",
+            "description": "",
+            "inputSchema": {"type": "object"},
+            "_meta": {"toolfold/path": ["C", "B"], "own": 1},
+        }
+    ]
 
 
 @pytest.mark.parametrize(

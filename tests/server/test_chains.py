@@ -76,7 +76,9 @@ async def test_filters_see_the_inner_id_and_the_name_alike(tmp_path: Path) -> No
     async with gateway(tmp_path, servers, policy) as opened:
         await listed(opened, "mcp:team:mcp:disk:read", "mcp:team:mcp:disk:write")
         shown = {tool.id: str(tool.exposure) for tool in opened.running.library.snapshot.catalog.tools()}
-        [direct] = [tool for tool in opened.face.list_tools()["tools"] if not str(tool["name"]).startswith("tool_")]
+        [direct] = [
+            tool for tool in _list(opened.face.list_tools()["tools"]) if not str(tool["name"]).startswith("tool_")
+        ]
         called = await opened.ask(str(direct["name"]), {"text": "hi"})
     assert shown == {
         "mcp:team:mcp:disk:read": "catalog",
@@ -91,7 +93,10 @@ async def test_filters_see_the_inner_id_and_the_name_alike(tmp_path: Path) -> No
 
 
 async def test_a_change_behind_a_gateway_is_heard_though_its_own_list_stays(tmp_path: Path) -> None:
-    grow = [{"do": "change", "does": {"grow": {"do": "echo"}, "more": {"do": "echo"}}}, {"do": "text", "text": "done"}]
+    grow: list[JsonObject] = [
+        {"do": "change", "does": {"grow": {"do": "echo"}, "more": {"do": "echo"}}},
+        {"do": "text", "text": "done"},
+    ]
     inner = config_in(tmp_path / "inner", {"one": entry(does={"grow": grow})})
     async with gateway(tmp_path, {"team": toolfold(inner)}) as opened:
         await listed(opened, "mcp:team:mcp:one:grow")
@@ -102,7 +107,7 @@ async def test_a_change_behind_a_gateway_is_heard_though_its_own_list_stays(tmp_
 
 async def test_progress_passes_and_a_call_that_is_given_up_is_given_up_everywhere(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    slow = [{"do": "progress", "steps": 2}, {"do": "text", "text": "done"}]
+    slow: list[JsonObject] = [{"do": "progress", "steps": 2}, {"do": "text", "text": "done"}]
     one = entry(log=str(log), does={"slow": slow, "stuck": {"do": "never"}})
     inner = config_in(tmp_path / "inner", {"one": one})
     steps: list[object] = []

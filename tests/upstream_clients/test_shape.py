@@ -63,7 +63,7 @@ def test_whatever_is_a_little_otherwise_is_an_ordinary_server(tools: tuple[JsonO
     assert shape_of(tools) is None
 
 
-HITS = [
+HITS: list[JsonObject] = [
     {"id": "github/create_issue", "description": "Creates an issue."},
     {"id": "clock:now", "name": "now", "label": "Clock", "inputSchema": {"type": "object", "required": ["zone"]}},
     {"name": "", "description": "Nameless."},
