@@ -6,6 +6,7 @@ from pathlib import Path
 from secrets import token_hex
 
 import anyio
+import pytest
 
 from tests.support.chains import config_in, toolfold
 from tests.support.gateways import Opened, error_of, gateway
@@ -47,6 +48,9 @@ async def test_what_is_behind_a_gateway_is_found_described_and_called_through_it
         by_bare_name = await opened.call("now", {"zone": "UTC"})
         refused = error_of(await opened.call("mcp:team:mcp:time:now", {"zoen": "UTC"}))
         after = len(received(log))
+    async with gateway(tmp_path, servers, {"startup": {"mode": "lazy"}}, ready=False) as opened:
+        stored = await opened.search("current time in a zone")
+        assert opened.running.statuses()["team"].state is State.IDLE
     assert known == ["mcp:own:echo", "mcp:team:mcp:time:now"]
     [hit] = [hit for hit in _list(found["tools"]) if hit["id"] == "mcp:team:mcp:time:now"]
     assert hit == {
@@ -56,6 +60,7 @@ async def test_what_is_behind_a_gateway_is_found_described_and_called_through_it
         "description": NOW["description"],
         "input": "unknown",
     }
+    assert stored == {"tools": [{**hit, "cached": True}]}
     assert described["tool"] == {**NOW, "name": "mcp:time:now"}
     assert (described["owner"], described["name"]) == ("team", "mcp:time:now")
     assert [part(call, "params")["name"] for call in calls] == ["now"]
@@ -92,13 +97,14 @@ async def test_filters_see_the_inner_id_and_the_name_alike(tmp_path: Path) -> No
     assert text_of(called) == "hi"
 
 
-async def test_a_change_behind_a_gateway_is_heard_though_its_own_list_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["legacy", "modern"])
+async def test_a_change_behind_a_gateway_is_heard_though_its_own_list_stays(tmp_path: Path, protocol: str) -> None:
     grow: list[JsonObject] = [
         {"do": "change", "does": {"grow": {"do": "echo"}, "more": {"do": "echo"}}},
         {"do": "text", "text": "done"},
     ]
     inner = config_in(tmp_path / "inner", {"one": entry(does={"grow": grow})})
-    async with gateway(tmp_path, {"team": toolfold(inner)}) as opened:
+    async with gateway(tmp_path, {"team": toolfold(inner, protocol=protocol)}) as opened:
         await listed(opened, "mcp:team:mcp:one:grow")
         await opened.call("mcp:team:mcp:one:grow")
         await listed(opened, "mcp:team:mcp:one:more")
