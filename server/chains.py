@@ -24,7 +24,8 @@ PAGE_BYTES: Final = 1024 * 1024
 """With the largest definition on top it is a third of the longest line that a gateway reads by default."""
 
 CHAINED_RESULT_BYTES: Final = 2 * 1024 * 1024
-"""What of a result goes to another gateway whole: that one cuts it for its own host, and keeps the rest of it."""
+"""What of a result goes to another gateway whole: that one cuts it for its own host, and keeps the rest of it. What is
+longer is kept here, and read through that gateway."""
 
 
 def refuse_circles(node: str, meta: Mapping[str, object]) -> None:

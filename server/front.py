@@ -15,12 +15,12 @@ Laws
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
 import anyio
 
-from upstream_clients import JsonObject, NotAMessage, dump, mark_of, parse, path_in
+from server.identity import Identity
+from upstream_clients import JsonObject, NotAMessage, dump, parse, path_in
 
 logger = logging.getLogger(__name__)
 
@@ -56,20 +56,6 @@ class Pipe(Protocol):
     async def drained(self) -> None: ...
     def pause_reading(self) -> None: ...
     def resume_reading(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What both the front and the SDK's server say of this server."""
-
-    server_info: JsonObject
-    instructions: str
-    node: str
-    """Its id among gateways."""
-
-    @property
-    def capabilities(self) -> JsonObject:
-        return {"tools": {"listChanged": True}, "experimental": mark_of(self.node)}
 
 
 class Front:

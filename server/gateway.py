@@ -134,12 +134,22 @@ class Gateway:
         if PATH_META in call.meta:
             refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
-            return self._parts.calls.read_result(call)
+            return await self._read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+
+    async def _read_result(self, call: Call) -> JsonObject:
+        calls = self._parts.calls
+        try:
+            return calls.read_result(call)
+        except GatewayError as unknown:
+            read = await calls.read_behind(call, self._parts.gateways()) if unknown.code == "unknown_result" else None
+            if read is None:
+                raise
+            return read
 
     def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
         """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.

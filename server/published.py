@@ -8,7 +8,7 @@ import anyio
 
 from server.app import Hooks, Running
 from server.config import Settings
-from server.front import Identity
+from server.identity import Identity
 from server.policy import Policy
 from server.reloading import Refused
 from server.status import describe_state

@@ -43,11 +43,11 @@ from server.front import (
     MODERN_VERSION,
     SERVER_KEY,
     Front,
-    Identity,
     modern_result,
 )
 from server.http.gate import Behind, Receive, Scope, Send
 from server.http.tokens import Caller
+from server.identity import Identity
 from upstream_clients import JsonObject, mark_of, path_in
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.process import Launch
 from upstream_clients.session import Session, Wanted
-from upstream_clients.starting import Slot
+from upstream_clients.starting import Slot, Use
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 logger = logging.getLogger(__name__)
@@ -71,9 +71,7 @@ class Upstream:
     def __init__(self, spec: UpstreamSpec, surroundings: Surroundings) -> None:
         self.spec = spec
         self._around = surroundings
-        self._respecified = anyio.Event()
-        self._calls = 0
-        self._used_at = -math.inf
+        self._use = Use()
         self._wanted = anyio.Event()
         if not spec.lazy:
             self._wanted.set()
@@ -94,7 +92,7 @@ class Upstream:
         self.spec = spec
         if not spec.lazy and self.status.state is State.IDLE:
             self.want()
-        self._respecified.set()
+        self._use.look_again()
 
     def want(self) -> None:
         """Starts a lazy upstream, or one that sleeps; does nothing to one that is started."""
@@ -115,7 +113,7 @@ class Upstream:
         """
         patience = self.spec.patience
         began = time.monotonic()  # what the event loop counts by, too; each step here is one of every call
-        self._calls += 1
+        self._use.calls += 1
         try:
             session = await self._connected()
             try:
@@ -130,8 +128,8 @@ class Upstream:
             params = session.call_params(name, arguments, meta)
             return await session.request("tools/call", params, left, on_progress)
         finally:
-            self._calls -= 1
-            self._used_at = time.monotonic()
+            self._use.calls -= 1
+            self._use.ended_at = time.monotonic()
 
     async def run(self) -> None:
         """The owner task. Ends only by cancellation."""
@@ -204,7 +202,8 @@ class Upstream:
         """There is a listing: the first one, or one after a change."""
         self._session, self._known_era = session, greeting.era
         if self._ready_at is None:
-            self._ready_at = self._used_at = time.monotonic()
+            self._ready_at = self._use.ended_at = time.monotonic()
+            self._use.look_again()
         self._around.on_listing(UpstreamListing(self.spec.owner, tools, greeting, session.gateway))
         self._move(
             replace(
@@ -230,18 +229,8 @@ class Upstream:
         return self._session
 
     async def _dismiss_when_idle(self) -> None:
-        """Ends the connection once nobody has used it for as long as its spec says. From then on calls start it anew.
-
-        A call costs no more than a note of its end: a sleep that is interrupted by one is measured again when it is over.
-        """
-        while True:
-            self._respecified = anyio.Event()
-            patience = self.spec.idle_stop_seconds or math.inf
-            idle = 0.0 if self._calls or self._session is None else time.monotonic() - self._used_at
-            if idle >= patience:
-                break
-            with anyio.move_on_after(patience - idle):
-                await self._respecified.wait()
+        """Ends the connection once nobody has used it for as long as its spec says. From then on calls start it anew."""
+        await self._use.over(lambda: math.inf if self._session is None else self.spec.idle_stop_seconds or math.inf)
         self._session, self._wanted, self._settled = None, anyio.Event(), anyio.Event()
         self._move(replace(self.status, state=State.ASLEEP, pid=None))
         raise Dismissed("nobody has used it for a while")

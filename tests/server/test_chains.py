@@ -16,6 +16,7 @@ from tests.support.waiting import until
 from upstream_clients import JsonObject, State
 
 LONG_SECONDS = 60
+LONG_BYTES = 3_000_000  # more than a gateway hands on whole
 CUT = "\n[toolfold: cut"
 NOW: JsonObject = {
     "name": "now",
@@ -153,8 +154,8 @@ async def test_no_answers_cross_through_a_chain_of_three(tmp_path: Path) -> None
     assert sorted(answered) == sorted(ids * 75)
 
 
-async def test_a_long_result_is_cut_once_and_read_on_where_the_host_is(tmp_path: Path) -> None:
-    inner = config_in(tmp_path / "inner", {"one": entry(does={"long": {"do": "text", "bytes": 300_000}})})
+async def test_a_long_result_is_read_to_its_end_wherever_its_parts_are_kept(tmp_path: Path) -> None:
+    inner = config_in(tmp_path / "inner", {"one": entry(does={"long": {"do": "text", "bytes": LONG_BYTES}})})
     async with gateway(tmp_path, {"team": toolfold(inner)}) as opened:
         await listed(opened, "mcp:team:mcp:one:long")
         text, whole = text_of(await opened.call("mcp:team:mcp:one:long")), ""
@@ -163,7 +164,9 @@ async def test_a_long_result_is_cut_once_and_read_on_where_the_host_is(tmp_path:
             whole += shown
             read_on = json.loads(marker.partition("tool_call ")[2].rstrip("]"))
             text = text_of(await opened.call(read_on["id"], read_on["args"]))
-    assert whole + text == "x" * 300_000
+        unknown = error_of(await opened.call("toolfold:core:read_result", {"ref": "x"}))
+    assert whole + text == "x" * LONG_BYTES
+    assert unknown["code"] == "unknown_result"
 
 
 async def test_a_gateway_that_is_not_wanted_as_one_is_an_ordinary_server(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from server.face import Face
-from server.front import REPLAYED_ID, Front, Identity
+from server.front import REPLAYED_ID, Front
+from server.identity import Identity
 from server.sdk import SdkServer
 from tests.support.gateways import Opened, gateway
 from tests.support.hosts import ENVELOPE, part
