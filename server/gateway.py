@@ -23,7 +23,7 @@ from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
-from upstream_clients import PATH_META, JsonObject, State, UpstreamStatus
+from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
@@ -146,10 +146,16 @@ class Gateway:
         try:
             return calls.read_result(call)
         except GatewayError as unknown:
-            read = await calls.read_behind(call, self._parts.gateways()) if unknown.code == "unknown_result" else None
+            read = await calls.read_behind(call, self._running_gateways()) if unknown.code == "unknown_result" else None
             if read is None:
                 raise
             return read
+
+    def _running_gateways(self) -> list[str]:
+        """Those that may have kept a part of a result: gateways of our kind, which nothing has stopped."""
+        statuses = self._parts.statuses()
+        of_our_kind = [owner for owner, node in self._parts.gateways().items() if node != UNNAMED]
+        return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
 
     def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
         """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.

@@ -3,7 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
-from upstream_clients.chain import MOST_HOPS, PATH_META, mark_of, new_node, path_in
+from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
@@ -24,6 +24,7 @@ from upstream_clients.status import State, UpstreamListing, UpstreamSpec, Upstre
 __all__ = [
     "MOST_HOPS",
     "PATH_META",
+    "UNNAMED",
     "Endpoint",
     "Era",
     "Fleet",

@@ -28,6 +28,9 @@ MOST_HOPS: Final = 4
 """Gateways in a row, ourselves among them: a person's, a team's, a company's and one more. Each costs a start, an index
 and some milliseconds; a longer row is a loop that could not be seen otherwise."""
 
+UNNAMED: Final = "unnamed"
+"""Stands for the id of a gateway that has no mark of ours."""
+
 LONGEST_NODE: Final = 64
 NODE_BYTES: Final = 8
 

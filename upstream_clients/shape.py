@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from upstream_clients.chain import Road
+from upstream_clients.chain import UNNAMED, Road
 from upstream_clients.errors import UpstreamError
 from upstream_clients.framing import JsonObject
 
@@ -32,9 +32,6 @@ SWEEP: Final = (
 FOUND_TOOLS: Final = 500
 HITS_A_SEARCH: Final = 50
 DESCRIBED_AT_ONCE: Final = 4
-UNNAMED: Final = "unnamed"
-"""Stands for the id of a gateway that has no mark of ours."""
-
 _TOOL: Final = frozenset(("tool", "tools"))
 _SEARCH: Final = frozenset(("search", "find", "discover"))
 _DESCRIBE: Final = frozenset(("describe", "schema"))

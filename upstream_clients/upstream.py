@@ -199,7 +199,9 @@ class Upstream:
         raise AssertionError("a connection ends with an error or a cancellation")
 
     def _ready(self, session: Session, greeting: Greeting, tools: tuple[JsonObject, ...]) -> None:
-        """There is a listing: the first one, or one after a change."""
+        """There is a listing: the first one, or one after a change. One that comes when all is over is left."""
+        if self.status.state is State.ASLEEP:
+            return
         self._session, self._known_era = session, greeting.era
         if self._ready_at is None:
             self._ready_at = self._use.ended_at = time.monotonic()

@@ -80,7 +80,7 @@ async def test_filters_see_the_inner_id_and_the_name_alike(tmp_path: Path) -> No
     servers = {"team": toolfold(inner, excludeTools=["wipe", "mcp:tape:write"])}
     policy = {"policy": {"deny": ["mcp:team:mcp:tape:r*"]}, "directTools": ["mcp:team:mcp:disk:write"]}
     async with gateway(tmp_path, servers, policy) as opened:
-        await listed(opened, "mcp:team:mcp:disk:read", "mcp:team:mcp:disk:write")
+        await opened.news.until(lambda: len(opened.running.library.snapshot.catalog.tools()) == 6)
         shown = {tool.id: str(tool.exposure) for tool in opened.running.library.snapshot.catalog.tools()}
         [direct] = [
             tool for tool in _list(opened.face.list_tools()["tools"]) if not str(tool["name"]).startswith("tool_")

@@ -9,8 +9,8 @@ from tests.support.fleets import fleet_of
 from tests.support.hosts import text_of
 from tests.support.upstreams import Options, spec
 from upstream_clients import JsonObject
-from upstream_clients.chain import Road
-from upstream_clients.shape import SWEEP, UNNAMED, Shape, shape_of
+from upstream_clients.chain import UNNAMED, Road
+from upstream_clients.shape import SWEEP, Shape, shape_of
 
 
 def tool(name: str, /, **properties: object) -> JsonObject:
