@@ -199,7 +199,7 @@ def _exact_words(tools: Iterable[Tool]) -> Mapping[str, Sequence[int]]:
     numbers: dict[str, list[int]] = defaultdict(list)
     for number, tool in enumerate(tools):
         numbers[tool.id.casefold()].append(number)
-        numbers[tool.name.casefold()].append(number)
+        numbers[tool.bare_name.casefold()].append(number)
     return numbers
 
 

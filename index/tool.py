@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from index.ids import is_id_part
+from index.ids import bare_name, inner_owners, is_id_part
 
 JsonObject: TypeAlias = dict[str, object]
 
@@ -49,15 +49,25 @@ class Tool:
     warning: str = ""
 
     @property
+    def bare_name(self) -> str:
+        """The name without the gateways that the tool is behind."""
+        return bare_name(self.name)
+
+    @property
+    def server(self) -> str:
+        """The names that its server goes by: the owner, and behind another gateway those that it has there."""
+        return " ".join((self.owner, *inner_owners(self.name)))
+
+    @property
     def description(self) -> str:
         """The upstream's description; empty when there is none."""
         return _text(self.definition.get("description"))
 
     @property
     def label(self) -> str:
-        """The name meant for people: `title`, else the annotation's title, else the name."""
+        """The name meant for people: `title`, else the annotation's title, else the bare name."""
         annotations = _object(self.definition.get("annotations"))
-        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.name
+        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.bare_name
 
     @property
     def input_schema(self) -> JsonObject:
@@ -78,13 +88,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools that one upstream answered at one time, in its order."""
+    """All tools that one upstream answered at one time, in its order. Names of a `gateway` may be ids."""
 
     source: str
     owner: str
     tools: tuple[JsonObject, ...] = field(repr=False, hash=False)
     trusted: bool = False
     cached: bool = False
+    gateway: bool = False
 
     def __post_init__(self) -> None:
         for part in (self.source, self.owner):

@@ -23,8 +23,9 @@ AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
 
-STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY})
-"""One that is idle is started by the search that misses it; one that is ready and not in the index is there in a moment."""
+STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY, State.ASLEEP})
+"""One that is idle is started by the search that misses it; one that is ready or asleep has listed its tools, and they
+are in the index in a moment."""
 
 
 def hits(
@@ -48,7 +49,7 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
     if confidence:
         found["confidence"] = confidence
     label = one_line(tool.label, LABEL_CHARACTERS)
-    if label and label != tool.name:
+    if label and label != tool.bare_name:
         found["label"] = label
     found |= {"description": one_line(tool.description, DESCRIPTION_CHARACTERS), "input": "unknown"}
     if tool.exposure is Exposure.DIRECT:

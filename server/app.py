@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -21,7 +21,7 @@ from server.semantics import Meanings
 from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
 from server.wordllama import WordLlama
-from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
+from upstream_clients import Fleet, JsonObject, UpstreamStatus, new_node, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -48,10 +48,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the surroundings want to hear of. Both are called on the event loop and must not block."""
+    """What the surroundings want to hear of. Both are called on the event loop and must not block.
+
+    `node` is the id by which other gateways know this one.
+    """
 
     on_catalogue: Callable[[], None] = lambda: None
     on_status: Callable[[UpstreamStatus], None] = lambda _status: None
+    node: str = field(default_factory=new_node)
 
 
 @asynccontextmanager
@@ -78,10 +82,9 @@ async def open_gateway(
         tasks.start_soon(follow_pins, pins, keeper)
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
-        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(
-                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, meanings, lazy
-            )
+        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
+            redact = Redactor(secrets_of(settings))
+            standing = Standing(library, keeper, fleet, redact, ResultStore(), pins, meanings, hooks.node, lazy)
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)

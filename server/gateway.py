@@ -24,6 +24,7 @@ from server.answers import (
     with_starting,
 )
 from server.calling import Call, CallPath, UpstreamFailure
+from server.chains import page, refuse_circles
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
@@ -32,7 +33,7 @@ from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
-from upstream_clients import JsonObject, State, UpstreamStatus
+from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
@@ -50,13 +51,18 @@ LEAST_HITS_A_QUERY: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once."""
+    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once.
+
+    `node` is its id among gateways, `gateways` are the ids of those that are its upstreams, by owner.
+    """
 
     servers: Mapping[str, ServerEntry]
     settings: GatewaySettings
     library: Library
     calls: CallPath
     instructions: Callable[[str], str]
+    node: str
+    gateways: Callable[[], Mapping[str, str]]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
@@ -149,13 +155,41 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        if PATH_META in call.meta:
+            refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
-            return self._parts.calls.read_result(call)
+            return await self._read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+
+    async def _read_result(self, call: Call) -> JsonObject:
+        calls = self._parts.calls
+        try:
+            return calls.read_result(call)
+        except GatewayError as unknown:
+            read = await calls.read_behind(call, self._running_gateways()) if unknown.code == "unknown_result" else None
+            if read is None:
+                raise
+            return read
+
+    def _running_gateways(self) -> list[str]:
+        """Those that may have kept a part of a result: gateways of our kind, which nothing has stopped."""
+        statuses = self._parts.statuses()
+        of_our_kind = [owner for owner, node in self._parts.gateways().items() if node != UNNAMED]
+        return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
+
+    def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
+        """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.
+
+        Raises:
+            GatewayError: its request went in a circle, or came too far.
+        """
+        refuse_circles(self._parts.node, meta)
+        self._want_unlisted()
+        return page(self._parts.library.snapshot.catalog.reachable(), self._parts.gateways(), meta, after)
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""

@@ -77,7 +77,9 @@ class ListingKeeper:
         """A live listing has come in."""
         known = self._newest.get(listing.owner)
         self._live.add(listing.owner)
-        fresh = StoredListing(listing.tools, listing.greeting.era, listing.greeting.instructions, time.time())
+        fresh = StoredListing(
+            listing.tools, listing.greeting.era, listing.greeting.instructions, time.time(), listing.gateway
+        )
         self._newest[listing.owner] = fresh
         self._library.take(self._listing(listing.owner, fresh))
         if known is None or not _is_same(known, fresh):
@@ -93,6 +95,10 @@ class ListingKeeper:
         """What the upstream says of itself. Untrusted text."""
         known = self._newest.get(owner)
         return known.instructions if known else ""
+
+    def gateways(self) -> Mapping[str, str]:
+        """The upstreams that are gateways, and the ids that they had when they were listed."""
+        return {owner: known.gateway for owner, known in self._newest.items() if known.gateway}
 
     def owners(self) -> frozenset[str]:
         """The upstreams whose tools are known, live or stored."""
@@ -119,7 +125,8 @@ class ListingKeeper:
 
     def _listing(self, owner: str, stored: StoredListing) -> Listing:
         is_cached = owner not in self._live
-        return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=is_cached)
+        trusted, is_gateway = self._servers[owner].trusted, bool(stored.gateway)
+        return Listing(SOURCE, owner, stored.tools, trusted=trusted, cached=is_cached, gateway=is_gateway)
 
 
 def owner_in(reference: str) -> str:
@@ -130,5 +137,9 @@ def owner_in(reference: str) -> str:
 
 
 def _is_same(known: StoredListing, fresh: StoredListing) -> bool:
-    told_the_same = (known.tools, known.era, known.instructions) == (fresh.tools, fresh.era, fresh.instructions)
+    told_the_same = _told(known) == _told(fresh)
     return told_the_same and fresh.saved - known.saved < REFRESH_SECONDS
+
+
+def _told(stored: StoredListing) -> tuple[object, ...]:
+    return stored.tools, stored.era, stored.instructions, stored.gateway

@@ -25,11 +25,12 @@ class Policy:
     def exposure(self, owner: str, tool_id: str, definition: dict[str, object]) -> tuple[Exposure, str]:
         """What becomes of one tool, and why (empty for an ordinary catalogue tool)."""
         server, name = self._servers.get(owner), str(definition.get("name"))
+        names = (name, name.rpartition(":")[2])  # behind a gateway: the id there, and the tool's own name
         if server is None:  # it was removed a moment ago, and its listing is about to follow
             return Exposure.HIDDEN, "its upstream is not configured"
-        if _matches(name, server.exclude_tools):
+        if any(_matches(name, server.exclude_tools) for name in names):
             return Exposure.HIDDEN, "excluded by excludeTools"
-        if server.include_tools and not _matches(name, server.include_tools):
+        if server.include_tools and not any(_matches(name, server.include_tools) for name in names):
             return Exposure.HIDDEN, "not among includeTools"
         if _matches(tool_id, self._deny):
             return Exposure.HIDDEN, "denied by gateway.policy.deny"

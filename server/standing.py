@@ -33,7 +33,10 @@ from upstream_clients import (
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What one gateway keeps for life. `lazy`: no upstream is started before it is asked for, whatever the settings say."""
+    """What one gateway keeps for life. `node` is its id among gateways.
+
+    `lazy`: no upstream is started before it is asked for, whatever the settings say.
+    """
 
     library: Library
     keeper: ListingKeeper
@@ -42,6 +45,7 @@ class Standing:
     results: ResultStore
     pins: Pins
     meanings: Meanings
+    node: str
     lazy: bool
 
 
@@ -75,6 +79,8 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         standing.library,
         calls,
         keeper.instructions,
+        standing.node,
+        keeper.gateways,
         statuses,
         fleet.want,
         redact,
@@ -96,7 +102,14 @@ def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper,
         protocol=server.protocol,
         known_era=keeper.era(server.owner),
         lazy=lazy,
+        idle_stop_seconds=_idle_stop(server, settings),
+        gateway=server.gateway,
     )
+
+
+def _idle_stop(server: ServerEntry, settings: GatewaySettings) -> float:
+    own = server.idle_stop_seconds
+    return settings.startup.idle_stop_seconds if own is None else own
 
 
 def _endpoint(server: ServerEntry, remote: Remote, message_bytes: int, wait_seconds: float) -> Endpoint:

@@ -16,11 +16,14 @@ NAMED_TOOLS: Final = 50
 def describe_state(running: Running) -> JsonObject:
     """Upstreams, catalogue and published names."""
     catalog = running.library.snapshot.catalog
-    tools = catalog.tools()
+    tools, gateways = catalog.tools(), running.keeper.gateways()
     quarantined = [tool for tool in tools if tool.exposure is Exposure.QUARANTINED]
     warned = [tool for tool in tools if tool.warning]
     return {
-        "upstreams": [describe_upstream(status, tools) for status in running.statuses().values()],
+        "upstreams": [
+            describe_upstream(status, tools) | ({"gateway": True} if owner in gateways else {})
+            for owner, status in running.statuses().items()
+        ],
         "catalogue": {
             "generation": catalog.generation,
             "tools": dict(Counter(str(tool.exposure) for tool in tools)),

@@ -3,6 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
+from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
@@ -24,6 +25,9 @@ from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
+    "MOST_HOPS",
+    "PATH_META",
+    "UNNAMED",
     "Endpoint",
     "Era",
     "Fleet",
@@ -50,7 +54,10 @@ __all__ = [
     "UpstreamTimeout",
     "UpstreamUnauthorized",
     "dump",
+    "mark_of",
+    "new_node",
     "open_fleet",
     "parse",
+    "path_in",
     "process_birth",
 ]

@@ -59,6 +59,12 @@ class UpstreamTimeout(UpstreamError):
     code = "upstream_timeout"
 
 
+class Dismissed(UpstreamError):
+    """We have ended the connection, because nobody used it."""
+
+    code = "upstream_asleep"
+
+
 class UpstreamProtocolFault(UpstreamError):
     """It sent something that is not acceptable JSON-RPC: an endless line, invalid UTF-8, NaN, too deep a document."""
 

@@ -71,7 +71,7 @@ def _failures(
 ) -> Iterator[Report]:
     for status in statuses:
         server = entries[status.owner]
-        if server.problem or status.state is State.READY:
+        if server.problem or status.state in (State.READY, State.ASLEEP):
             continue  # what is misconfigured is a finding of the configuration already
         if not has_failed(status):
             fix = "Wait longer with --wait, or start it by hand to see what it does."

@@ -20,6 +20,7 @@ from server.config.keys import READ_BESIDE, ROOT_KEYS
 from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
 from server.config.settings import GatewaySettings, Settings
+from server.config.started_by import with_own_mark
 from server.config.text import BadText
 from server.config.variables import Variables
 
@@ -49,13 +50,15 @@ def load(
     `ask` gets what is neither in the environment nor stored of the inputs that the files leave open; if `ask_for` names
     an entry, by its key or its owner, only what that one needs.
 
-    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
+    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone; and for a
+    gateway that has, by way of others, started itself.
     """
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
     answers = Answers(environ, ask, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), answers, gateway, ask_for)
+    started_by = with_own_mark(environ, (file.path for file in files))
+    around = Surroundings(environ, Variables.of(environ, cwd), answers, started_by, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)

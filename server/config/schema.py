@@ -43,6 +43,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "trusted": "Whether the server's parameter and result descriptions are shown as it gives them.",
         "hints": "Whether hints about a tool are added to search results.",
         "protocol": "The era of the protocol that is spoken with the server.",
+        "gateway": "Whether the server is a gateway too. Found out, if left out; true also lets toolfold start toolfold.",
+        "idleStopSeconds": "Seconds without a call after which the server is stopped until the next one. 0: never.",
     },
     "Gateway": {
         "toolSearch": "How tools are found. true means mode code, false switches it off.",
@@ -69,6 +71,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "StartupSettings": {
         "mode": "eager starts all servers at once, lazy each of them when it is needed.",
+        "idleStopSeconds": "Seconds without a call after which a server is stopped until the next one. 0: never.",
         "concurrency": "How many servers start at the same time. By the number of cores, if left out.",
         "timeoutMs": "How long a server may take to start.",
     },

@@ -76,7 +76,10 @@ class PolicySettings(Section):
 
 
 class StartupSettings(Section):
+    """`idle_stop_seconds`: a server that nobody has called for so long is stopped until the next call; 0 for never."""
+
     mode: Literal["eager", "lazy"] = "eager"
+    idle_stop_seconds: Whole = Field(default=0, ge=0, le=DAY_MS // 1000)
     concurrency: Annotated[int, Field(ge=1, le=256), BeforeValidator(_whole)] | None = None  # None: by the cores
     timeout_ms: Whole = Field(default=60_000, ge=100, le=DAY_MS)
 
@@ -157,6 +160,8 @@ class ServerEntry:
     trusted: bool = False
     hints: Hints = "off"
     protocol: Protocol = "legacy"
+    gateway: bool | None = None  # None: it is found out whether it is one
+    idle_stop_seconds: float | None = None
     fingerprint: str = ""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     where: str = field(default="", compare=False)  # the file and the place in it, as findings have them
