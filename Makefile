@@ -9,6 +9,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
+SEMANTIC :=
 # Tests wait for processes more than they compute: three at once keep two cores busy.
 WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
@@ -35,7 +36,7 @@ REAL_PYPI_OLDER := mcp==1.30.0
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real hosts bench bench-search soak schema lock fmt clean
+.PHONY: help setup demo test test-real hosts bench bench-search golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -50,6 +51,7 @@ test: $(DEVELOPMENT) ## check format, lint and types, then run every test that n
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
 	$(BIN)/pytest -m "not real and not hosts and not soak" -n $(WORKERS) --dist worksteal
 
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
@@ -58,13 +60,17 @@ test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from 
 hosts: $(DEVELOPMENT) $(HOSTS_STAMP) ## try Claude Code, mcporter, the inspector, fastmcp and the conformance suite (needs Node)
 	$(BIN)/pytest -m hosts
 
-bench: $(DEVELOPMENT) ## print timings
+bench: $(DEVELOPMENT) ## print timings and memory
 	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
 
-bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its query sets
+bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its sets [SEMANTIC=--semantic]
 	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
-	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
-	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py $(SEMANTIC)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)" $(SEMANTIC)
+
+golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden SHARED=folder with openclaw/hint-golden.json
+	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak

@@ -17,8 +17,10 @@ from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.semantics import Meanings
 from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
+from server.wordllama import WordLlama
 from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
@@ -37,6 +39,7 @@ class Running:
 
     gateway: Gateway
     library: Library
+    meanings: Meanings
     fleet: Fleet
     keeper: ListingKeeper
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
@@ -58,21 +61,30 @@ async def open_gateway(
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
     pins = Pins(directories.state)
     judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
-    library = Library(judge, hooks.on_catalogue)
+    meanings = Meanings(WordLlama.load if settings.gateway.semantic else None)
+
+    def on_catalogue() -> None:
+        meanings.follow(library.snapshot.catalog)
+        hooks.on_catalogue()
+
+    library = Library(judge, on_catalogue)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
+        tasks.start_soon(meanings.run)
         await keeper.load()
         tasks.start_soon(keeper.run)
         tasks.start_soon(follow_pins, pins, keeper)
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, lazy)
+            standing = Standing(
+                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, meanings, lazy
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
-            yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)
+            yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):
             await keeper.save()
         tasks.cancel_scope.cancel()

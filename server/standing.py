@@ -14,6 +14,7 @@ from server.library import Library
 from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.semantics import Meanings
 from upstream_clients import (
     Endpoint,
     Fleet,
@@ -40,6 +41,7 @@ class Standing:
     redact: Redactor
     results: ResultStore
     pins: Pins
+    meanings: Meanings
     lazy: bool
 
 
@@ -76,6 +78,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         statuses,
         fleet.want,
         redact,
+        standing.meanings.near,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import answering, calling, checking, configuration, gateways, reading, trusting
+from server.cli import answering, calling, checking, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -55,6 +55,7 @@ def build_app() -> typer.Typer:
     app.command("search")(reading.search)
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
+    app.command("eval")(evaluating.evaluate_catalogue)
     app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("demo")(_demo)

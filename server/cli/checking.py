@@ -14,7 +14,7 @@ from server.cli.engine import run
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
-from server.cli.packages import foreign_package_findings, unpinned_findings
+from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
 from server.cli.probing import Probed, Report, probe
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
@@ -64,6 +64,7 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
     if chosen is None:
         yield from _without_servers(settings)
         yield from foreign_package_findings()
+        yield from semantic_findings(settings)
 
 
 def _without_servers(settings: Settings) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """`toolfold list`, `search` and `describe`: what tools there are. Each gathers one document, and then shows it."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from index import Exposure, Tool
 from server.answers import DESCRIPTION_CHARACTERS, LABEL_CHARACTERS
 from server.clean import one_line
-from server.cli import rendering
+from server.cli import hits, rendering
 from server.cli.configured import answered
 from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
@@ -19,6 +20,15 @@ from server.errors import GatewayError
 from server.keeper import owner_in
 from server.status import describe_upstream
 from upstream_clients import JsonObject, UpstreamStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search, as it is asked for."""
+
+    query: str
+    limit: int | None
+    explain: bool
 
 
 def list_tools(
@@ -57,6 +67,9 @@ def search(
             "-n", "--limit", min=1, show_default="gateway.toolSearch.searchDefaultLimit", help="Hits, at most."
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show for each hit which words scored what in which of its fields.")
+    ] = False,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,
@@ -67,14 +80,15 @@ def search(
     Upstreams whose tools are not known yet are started.
     """
     with reporting(as_json=as_json) as output:
-        work = partial(_search, query=" ".join(query), limit=limit, wait=Wait(wait, refresh))
+        asked = Asked(" ".join(query), limit, explain)
+        work = partial(_search, asked=asked, wait=Wait(wait, refresh))
         answer, starting = run(answered(config or []), output, work)
         is_premature = bool(starting) and not answer["tools"]
         failure = still_starting("Nothing was found yet", starting) if is_premature else None
         if as_json:
             output.json(answer, failure)
         else:
-            rendering.hits(answer, output)
+            hits.show(answer, output)
         if failure is not None:
             raise failure
 
@@ -141,11 +155,12 @@ def _why_nothing(statuses: list[UpstreamStatus], engine: Engine) -> Failure | No
     return Failure(ExitCode.FAILED, error)
 
 
-async def _search(engine: Engine, query: str, limit: int | None, wait: Wait) -> tuple[JsonObject, list[str]]:
+async def _search(engine: Engine, asked: Asked, wait: Wait) -> tuple[JsonObject, list[str]]:
     await engine.bring_up(engine.startable() if wait.refresh else engine.unlisted(), wait)
     await engine.index()
+    look_up = engine.gateway.explain if asked.explain else engine.gateway.search
     try:
-        return await engine.gateway.search(query, limit), engine.still_starting()
+        return await look_up(asked.query, asked.limit), engine.still_starting()
     except GatewayError as error:
         raise Failure(ExitCode.USAGE, error) from None
 

@@ -49,22 +49,6 @@ def listing(document: JsonObject, output: Output) -> None:
         output.say("No upstream is configured, or all are disabled.")
 
 
-def hits(answer: JsonObject, output: Output) -> None:
-    """`toolfold search`: the hits, and on standard error what could not be searched."""
-    for hit in members(answer, "tools"):
-        output.line(text(hit, "id"), "bold")
-        output.block(text(hit, "description") or text(hit, "label"), GAP)
-        if text(hit, "input") not in ("", "unknown"):
-            output.block(one_line(text(hit, "input"), REASON_CHARACTERS), GAP, "dim")
-    starting = words(answer, "starting")
-    if starting:
-        output.say(f"Still starting, and not searched: {', '.join(starting)}.", "yellow")
-    for owner, why in inner(answer, "unavailable").items():
-        output.say(f"{owner} was not searched: {one_line(str(why), REASON_CHARACTERS)}", "yellow")
-    if not members(answer, "tools") and not starting:
-        output.say(text(answer, "note"))
-
-
 def description(document: JsonObject, output: Output) -> None:
     """`toolfold describe`: one tool."""
     tool = inner(document, "tool")

@@ -53,6 +53,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "log": "What is written to standard error.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
+        "semantic": "Whether search goes by meaning too, beside words. Needs the extra toolfold[semantic].",
         "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
         "until `toolfold trust` accepts them, or nothing.",
     },

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
 
 from server.config.findings import Finding
@@ -112,6 +112,7 @@ class GatewaySettings(Section):
     http: HttpSettings = HttpSettings()
     hints: Hints = "off"
     pins: Pinning = "warn"
+    semantic: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)

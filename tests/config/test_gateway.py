@@ -43,6 +43,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
                 "limits": {"lineBytes": 10_000, "resultBytes": 2000, "callIdleMs": 500, "callTotalMs": 900},
                 "log": {"level": "debug"},
                 "hints": "safe",
+                "semantic": True,
             },
         }
     )
@@ -53,6 +54,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
         limits=LimitSettings(line_bytes=10_000, result_bytes=2000, call_idle_ms=500, call_total_ms=900),
         log=LogSettings(level="debug"),
         hints="safe",
+        semantic=True,
     )
     assert settings.findings == ()
 
@@ -67,6 +69,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
         ({"limits": {"lineBytes": "4MB"}}, "wrong_type"),
         ({"log": {"level": "loud"}}, "wrong_type"),
         ({"hints": True}, "wrong_type"),
+        ({"semantic": "yes"}, "wrong_type"),
         ({"directTools": {"a": 1}}, "wrong_type"),
         ({"directTools": [1]}, "wrong_type"),
         ({"lmits": {}}, "unknown_key"),
