@@ -13,6 +13,7 @@ from upstream_clients.errors import (
     UpstreamOverloaded,
     UpstreamProtocolFault,
     UpstreamRefused,
+    UpstreamStalled,
     UpstreamTimeout,
     UpstreamUnauthorized,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "UpstreamProtocolFault",
     "UpstreamRefused",
     "UpstreamSpec",
+    "UpstreamStalled",
     "UpstreamStatus",
     "UpstreamTimeout",
     "UpstreamUnauthorized",
