@@ -13,10 +13,12 @@ from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try,
 from index.query import MAX_QUERY_CHARS
 from index.search import Match, SearchIndex
 from index.signature import output_signature, plain_signature, signature
+from index.tally import NOTHING, Tally
 from index.tool import Exposure, JsonObject, Listing, Tool
 
 __all__ = [
     "MAX_QUERY_CHARS",
+    "NOTHING",
     "Catalog",
     "Classify",
     "Confidence",
@@ -29,6 +31,7 @@ __all__ = [
     "Match",
     "Question",
     "SearchIndex",
+    "Tally",
     "Tool",
     "Unresolved",
     "UnsoundSchema",

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from index.admission import refusal
-from index.fingerprint import combined, owner_digest
+from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
+from index.giving_way import GiveWay, giving_way, never
 from index.ids import split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
+from index.tally import Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
@@ -44,7 +46,9 @@ class _Shelf:
     tools: tuple[Tool, ...]
     by_name: Mapping[str, Tool]
     reachable_names: tuple[Name, ...]
-    digest: str
+    searchable: Searchable | None
+    direct: tuple[Tool, ...]
+    tally: Tally
 
 
 class Catalog:
@@ -63,14 +67,14 @@ class Catalog:
         """The catalogue before any listing."""
         return cls(0, {})
 
-    def with_listing(self, listing: Listing, classify: Classify) -> "Catalog":
+    def with_listing(self, listing: Listing, classify: Classify, give_way: GiveWay = never) -> "Catalog":
         """The catalogue in which this listing is all that its owner has."""
         owner = (listing.source, listing.owner)
-        tools = tuple(sorted(_judged(listing, classify), key=lambda tool: tool.id))
+        tools = tuple(sorted(giving_way(_judged(listing, classify), give_way), key=lambda tool: tool.id))
         known = self._shelves.get(owner)
         if known is not None and known.tools == tools:
             return self
-        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools)})
+        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools, give_way)})
 
     def without(self, source: str, owner: str) -> "Catalog":
         """The catalogue in which this owner has no tools."""
@@ -91,7 +95,17 @@ class Catalog:
 
     def reachable(self) -> tuple[Tool, ...]:
         """The tools that a client may find or see, sorted by id."""
-        return self._sorted_reachable
+        return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
+
+    def direct(self) -> tuple[Tool, ...]:
+        """The tools that are shown up front, sorted by id."""
+        return tuple(
+            sorted((tool for shelf in self._shelves.values() for tool in shelf.direct), key=lambda tool: tool.id)
+        )
+
+    def tallies(self) -> Mapping[str, Tally]:
+        """What each owner has, counted, in the order of the owners."""
+        return {owner: shelf.tally for (_, owner), shelf in sorted(self._shelves.items())}
 
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
@@ -110,7 +124,15 @@ class Catalog:
 
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
-        return combined({owner: shelf.digest for owner, shelf in self._shelves.items()})
+        return self._search_fingerprint
+
+    def searchable(self) -> tuple[Searchable, ...]:
+        """What search may find, owner by owner."""
+        return in_order(shelf.searchable for shelf in self._shelves.values() if shelf.searchable is not None)
+
+    @functools.cached_property
+    def _search_fingerprint(self) -> str:
+        return fingerprint_of(self.searchable())
 
     @functools.cached_property
     def _sorted(self) -> tuple[Tool, ...]:
@@ -118,17 +140,16 @@ class Catalog:
             sorted((tool for shelf in self._shelves.values() for tool in shelf.tools), key=lambda tool: tool.id)
         )
 
-    @functools.cached_property
-    def _sorted_reachable(self) -> tuple[Tool, ...]:
-        return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
 
-
-def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
+def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
+    reachable = giving_way((tool for tool in tools if tool.exposure in REACHABLE), give_way)
     return _Shelf(
         tools=tools,
         by_name={tool.name: tool for tool in tools},
-        reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in tools if tool.exposure in REACHABLE),
-        digest=owner_digest(tools),
+        reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in reachable),
+        searchable=searchable(tools, give_way),
+        direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
+        tally=tally_of(tools),
     )
 
 

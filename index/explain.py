@@ -70,7 +70,7 @@ def explain(hit: Judged, query: Query, vocabulary: Vocabulary) -> Explanation:
         if ways:
             way, score = max(ways, key=lambda one: one[1])
             words.append(_word_score(clause.word, way, score, weights))
-    asked, candidate = vocabulary.wanted(query), vocabulary.candidate(hit.number)
+    asked, candidate = vocabulary.judged(query, hit.number, {})
     bonuses = {name: amount for name, rule in RULES.items() if (amount := rule(asked, candidate))}
     return Explanation(hit.tool.id, hit.confidence, hit.named, vocabulary.ceiling(query), tuple(words), bonuses)
 

@@ -12,6 +12,7 @@ from server.gateway import Gateway
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
+from server.pace import Pace
 from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
@@ -54,7 +55,8 @@ async def open_gateway(
     settings: Settings, directories: Directories, hooks: Hooks, *, lazy: bool = False
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
-    library = Library(Policy(settings.servers, settings.gateway).exposure, hooks.on_catalogue)
+    pace = Pace()
+    library = Library(Policy(settings.servers, settings.gateway).exposure, hooks.on_catalogue, pace.give_way)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
@@ -64,7 +66,7 @@ async def open_gateway(
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+            standing = Standing(library, keeper, fleet, pace, Redactor(secrets_of(settings)), ResultStore(), lazy)
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)

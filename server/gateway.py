@@ -50,6 +50,7 @@ class Parts:
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+    on_call: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        self._parts.on_call()
         if call.reference == READ_RESULT_ID:
             return self._parts.calls.read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
@@ -132,6 +134,8 @@ class Gateway:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+        finally:
+            self._parts.on_call()
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""
@@ -141,8 +145,7 @@ class Gateway:
         """What is published now."""
         catalog = self._parts.library.snapshot.catalog
         if catalog is not self._surface_of:
-            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
+            self._surface = build_surface(catalog.direct(), self._parts.settings.tool_search, self._surface.direct)
             self._surface_of = catalog
         return self._surface
 

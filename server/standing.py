@@ -11,6 +11,7 @@ from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pace import Pace
 from server.redaction import Redactor
 from server.results import ResultStore
 from upstream_clients import (
@@ -36,6 +37,7 @@ class Standing:
     library: Library
     keeper: ListingKeeper
     fleet: Fleet
+    pace: Pace
     redact: Redactor
     results: ResultStore
     lazy: bool
@@ -74,6 +76,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         statuses,
         fleet.want,
         redact,
+        standing.pace.called,
     )
 
 
