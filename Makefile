@@ -9,6 +9,8 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
+PEERS := .peers
+PEERS_PYPI := fastmcp==4.2.3
 REAL_SERVERS := $(REAL)/.installed
 
 # The servers and the client of others that the tests marked `real` talk to.
@@ -21,7 +23,7 @@ REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real bench bench-search soak schema lock fmt clean
+.PHONY: help setup demo test test-real bench bench-search bench-speed soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -49,6 +51,11 @@ bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder 
 	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
 
+bench-speed: $(DEVELOPMENT) $(PEERS)/.installed ## time the search beside fastmcp's: make bench-speed [SETS=folder with upstreams/catalog.py]
+	$(BIN)/python tests/benchmarks/bench_search.py --sizes 1000,10000,50000 \
+		--catalogue "$(if $(SETS),$(SETS)/upstreams)" --fastmcp $(PEERS)/bin/python
+	$(BIN)/python tests/benchmarks/bench_building.py
+
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
 
@@ -66,7 +73,7 @@ fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
 	$(BIN)/ruff check --fix .
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) $(REAL) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(REAL) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
 
 # The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
@@ -97,6 +104,13 @@ $(DEVELOPMENT): pyproject.toml requirements.lock requirements-dev.lock | $(BIN)/
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $(RUNTIME) $@
+
+# Libraries of others that the search is timed beside.
+$(PEERS)/.installed: Makefile | $(BIN)/python
+	@echo "Installing $(PEERS_PYPI) into $(PEERS)"
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(PEERS_PYPI)
+	@touch $@
 
 # The inspector's command line reads name and version from a file that does not come with it; so we write that.
 $(REAL_SERVERS): Makefile | $(BIN)/python

@@ -29,6 +29,7 @@ def main() -> None:
         answer: JsonObject
         if request["op"] == "index":
             index = SearchIndex.build([tool_of(record) for record in request["tools"]])
+            index.warm()
             answer = {"ok": True}
         else:
             matches = index.search(request["query"], request["k"])
