@@ -11,6 +11,7 @@ from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pace import Pace
 from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
@@ -41,6 +42,7 @@ class Standing:
     library: Library
     keeper: ListingKeeper
     fleet: Fleet
+    pace: Pace
     redact: Redactor
     results: ResultStore
     pins: Pins
@@ -85,6 +87,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         fleet.want,
         redact,
         standing.meanings.near,
+        standing.pace.called,
     )
 
 
