@@ -3,7 +3,7 @@
 Laws:
 1. A snapshot never changes. `with_listing` and `without` answer the next one, or the same one when nothing differs;
    what they do costs by the size of the listing and the number of owners, not by the size of the catalogue.
-2. A tool that is hidden or quarantined answers exactly as one that was never there, to everyone who resolves a name.
+2. A tool that is hidden, unavailable or quarantined answers exactly as one that was never there, to all who resolve a name.
 3. The catalogue holds one collection, the shelves of its owners; everything else is derived from it.
 """
 
@@ -151,6 +151,7 @@ def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
             reason="" if exposure is Exposure.CATALOG else why,
             trusted=listing.trusted,
             cached=listing.cached,
+            via=listing.via,
         )
 
 

@@ -10,11 +10,12 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 class Exposure(StrEnum):
-    """How far a tool can be seen: found by search, shown up front, kept from the client, or refused as unsound."""
+    """How far a tool can be seen: found by search, shown up front, kept from the client, not callable, or unsound."""
 
     CATALOG = "catalog"
     DIRECT = "direct"
     HIDDEN = "hidden"
+    UNAVAILABLE = "unavailable"
     QUARANTINED = "quarantined"
 
 
@@ -23,7 +24,10 @@ REACHABLE = frozenset({Exposure.CATALOG, Exposure.DIRECT})
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused."""
+    """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused.
+
+    `via` names the upstream where that is another word than the owner in the id.
+    """
 
     id: str
     source: str
@@ -34,6 +38,12 @@ class Tool:
     reason: str
     trusted: bool
     cached: bool
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        """The upstream that a call goes to."""
+        return self.via or self.owner
 
     @property
     def description(self) -> str:
@@ -65,13 +75,18 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools that one upstream answered at one time, in its order."""
+    """All tools of one owner that its upstream answered at one time, in its order. `via`: see `Tool`."""
 
     source: str
     owner: str
     tools: tuple[JsonObject, ...] = field(repr=False, hash=False)
     trusted: bool = False
     cached: bool = False
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        return self.via or self.owner
 
     def __post_init__(self) -> None:
         for part in (self.source, self.owner):

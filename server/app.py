@@ -61,10 +61,12 @@ async def open_gateway(
         tasks.start_soon(library.run)
         await keeper.load()
         tasks.start_soon(keeper.run)
-        specs = specs_of(settings, keeper, lazy=lazy)
+        specs = specs_of(settings, keeper, directories.state, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+            standing = Standing(
+                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy, directories.state
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)
@@ -94,6 +96,6 @@ class Change:
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))
-        standing.fleet.adopt(specs_of(settings, keeper, lazy=standing.lazy))
+        standing.fleet.adopt(specs_of(settings, keeper, standing.state, lazy=standing.lazy))
         self._settings = settings
         await library.caught_up()

@@ -12,12 +12,21 @@ from typing import Final
 import anyio.to_thread
 
 from index import Catalog, Exposure, Tool
-from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
+from server.answers import (
+    description,
+    hits,
+    missing,
+    not_yet_listed,
+    search_note,
+    unavailable,
+    unresolved,
+    with_starting,
+)
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
-from server.keeper import owner_in
+from server.keeper import upstream_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
@@ -116,8 +125,8 @@ class Gateway:
             GatewayError: no such tool, or several of that name.
         """
         tool = await self.find(reference)
-        status = self._parts.statuses().get(tool.owner)
-        return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+        status = self._parts.statuses().get(tool.upstream)
+        return description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
 
     async def call(self, call: Call) -> JsonObject:
         """The upstream's result; see `CallPath.call`.
@@ -160,9 +169,12 @@ class Gateway:
         if isinstance(found, Tool):
             return found
         self._want_unlisted()
-        status = self._parts.statuses().get(owner_in(reference))
+        status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
             raise not_yet_listed(self._redacted(status), time.time())
+        known = snapshot.catalog.get(reference.strip())
+        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+            raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
@@ -187,7 +199,7 @@ class Gateway:
         return [self._redacted(status) for status in self._parts.statuses().values()]
 
     def _shows_hints(self, tool: Tool) -> bool:
-        server = self._parts.servers.get(tool.owner)
+        server = self._parts.servers.get(tool.upstream)
         return tool.trusted or "safe" in (self._parts.settings.hints, server.hints if server else "off")
 
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:

@@ -35,21 +35,25 @@ CATCH_UP_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Stands for the listing of an owner that has no tools any more."""
+    """Stands for the listing of an owner that has no tools any more.
+
+    `upstream` is the one that is gone with it; "" if that still has other owners' tools.
+    """
 
     source: str
     owner: str
+    upstream: str
 
 
 Classify: TypeAlias = Callable[[str, str, JsonObject], tuple[Exposure, str]]
-"""Owner, tool id and definition to exposure and reason: the policy. Called in a worker thread."""
+"""Upstream, tool id and definition to exposure and reason: the policy. Called in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A catalogue and an index over it, which may lag behind by a build; ids are looked up in the catalogue.
 
-    `listed` are the owners that the catalogue has a listing of, `indexed` those that the index has seen.
+    `listed` are the upstreams that the catalogue has a listing of, `indexed` those that the index has seen.
     """
 
     catalog: Catalog
@@ -154,12 +158,12 @@ def _with_listings(catalog: Catalog, listings: list[Listing | Gone], classify: C
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, partial(classify, listing.owner))
+            catalog = catalog.with_listing(listing, partial(classify, listing.upstream))
     return catalog
 
 
 def _followed(snapshot: Snapshot, catalog: Catalog, listings: list[Listing | Gone]) -> Snapshot:
-    last = {listing.owner: isinstance(listing, Listing) for listing in listings}
-    gone = {listing.owner for listing in listings if isinstance(listing, Gone)}
-    listed = (snapshot.listed - last.keys()) | {owner for owner, is_there in last.items() if is_there}
+    last = {listing.upstream: isinstance(listing, Listing) for listing in listings if listing.upstream}
+    gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
+    listed = (snapshot.listed - last.keys()) | {upstream for upstream, is_there in last.items() if is_there}
     return replace(snapshot, catalog=catalog, listed=listed, indexed=snapshot.indexed - gone)

@@ -10,28 +10,33 @@ from server.clean import one_line
 from upstream_clients import JsonObject, UpstreamStatus
 
 NAMED_TOOLS: Final = 50
-"""Quarantined tools named with their reason; the rest is counted."""
+"""Quarantined and unavailable tools named with their reason; the rest is counted."""
 
 
 def describe_state(running: Running) -> JsonObject:
     """Upstreams, catalogue and published names."""
     catalog = running.library.snapshot.catalog
     tools = catalog.tools()
-    quarantined = [tool for tool in tools if tool.exposure is Exposure.QUARANTINED]
     return {
         "upstreams": [describe_upstream(status, tools) for status in running.statuses().values()],
         "catalogue": {
             "generation": catalog.generation,
             "tools": dict(Counter(str(tool.exposure) for tool in tools)),
-            "quarantined": {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in quarantined[:NAMED_TOOLS]},
+            "quarantined": _reasons(tools, Exposure.QUARANTINED),
+            "unavailable": _reasons(tools, Exposure.UNAVAILABLE),
         },
         "published": [tool["name"] for tool in running.gateway.surface().tools],
     }
 
 
+def _reasons(tools: tuple[Tool, ...], exposure: Exposure) -> dict[str, str]:
+    named = [tool for tool in tools if tool.exposure is exposure][:NAMED_TOOLS]
+    return {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in named}
+
+
 def describe_upstream(status: UpstreamStatus, tools: tuple[Tool, ...]) -> JsonObject:
     """One upstream, its counts and, where it is down, since when and why."""
-    own = [tool for tool in tools if tool.owner == status.owner]
+    own = [tool for tool in tools if tool.upstream == status.owner]
     described: JsonObject = {
         "upstream": status.owner,
         "state": str(status.state),

@@ -3,6 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
+from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
@@ -16,11 +17,25 @@ from upstream_clients.errors import (
 )
 from upstream_clients.fleet import Fleet, open_fleet
 from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
+from upstream_clients.openclaw import (
+    CORE_OWNER,
+    DIRECT_META,
+    KNOWN_TOOLS,
+    OWNER_META,
+    UNAVAILABLE_META,
+    OpenClawGateway,
+    is_loopback,
+)
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
+    "CORE_OWNER",
+    "DIRECT_META",
+    "KNOWN_TOOLS",
+    "OWNER_META",
+    "UNAVAILABLE_META",
     "Endpoint",
     "Era",
     "Fleet",
@@ -29,10 +44,12 @@ __all__ = [
     "Launch",
     "LineSplitter",
     "NotAMessage",
+    "OpenClawGateway",
     "Patience",
     "Progress",
     "Protocol",
     "State",
+    "Target",
     "UpstreamDown",
     "UpstreamError",
     "UpstreamGone",
@@ -44,6 +61,7 @@ __all__ = [
     "UpstreamTimeout",
     "UpstreamUnauthorized",
     "dump",
+    "is_loopback",
     "open_fleet",
     "parse",
 ]

@@ -57,7 +57,7 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
     entries = {server.owner: server for server in servers if not server.disabled}
     await engine.bring_up(engine.startable() & entries.keys(), wait)
     statuses = {owner: status for owner, status in engine.statuses().items() if owner in entries}
-    tools = tuple(tool for tool in engine.tools() if tool.owner in entries)
+    tools = tuple(tool for tool in engine.tools() if tool.upstream in entries)
     reports = [
         *_failures(statuses.values(), entries, engine.redact),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED),

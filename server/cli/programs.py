@@ -42,7 +42,7 @@ def program_findings(
     """One finding at most for each entry that is to be started."""
     gui_path = GUI_PATHS.get(platform, OTHER_GUI_PATH)
     for server in servers:
-        if server.disabled or server.problem or server.remote:
+        if server.disabled or server.problem or server.remote or server.openclaw:
             continue
         where = server.where
         if os.sep in server.command:

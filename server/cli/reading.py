@@ -98,7 +98,7 @@ async def _list(engine: Engine, owner: str | None, wait: Wait) -> tuple[JsonObje
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
-    tools = [tool for tool in engine.tools() if owner in (None, tool.owner)]
+    tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
     shown = [_listed(tool) for tool in tools if tool.exposure is not Exposure.HIDDEN]
     upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
     return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
@@ -107,7 +107,7 @@ async def _list(engine: Engine, owner: str | None, wait: Wait) -> tuple[JsonObje
 def _listed(tool: Tool) -> JsonObject:
     listed: JsonObject = {
         "id": tool.id,
-        "upstream": tool.owner,
+        "upstream": tool.upstream,
         "name": tool.name,
         "label": one_line(tool.label, LABEL_CHARACTERS),
         "description": one_line(tool.description, DESCRIPTION_CHARACTERS),

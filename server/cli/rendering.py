@@ -105,8 +105,8 @@ def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
 
 def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
-    if exposure == Exposure.QUARANTINED:
-        what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    if exposure in (Exposure.QUARANTINED, Exposure.UNAVAILABLE):
+        what = f"{exposure}: {one_line(reason, REASON_CHARACTERS)}"
     elif exposure == Exposure.DIRECT:
         what = f"(direct) {what}"
     return one_line(text(tool, "id"), ID_CHARACTERS), what
