@@ -6,17 +6,33 @@ Laws
    sees it.
 """
 
+from functools import partial
 from typing import Final
 
 import anyio
+import anyio.to_thread
 
 from upstream_clients.errors import UpstreamError
 from upstream_clients.framing import JsonObject
+from upstream_clients.openclaw.history import sanitized
 from upstream_clients.openclaw.outcomes import Refusal, refusal_of, result_of
 from upstream_clients.openclaw.target import OpenClawGateway
+from upstream_clients.openclaw.visibility import (
+    Directory,
+    filtered,
+    forbidden,
+    named_in,
+    needs_directory,
+    why_forbidden,
+)
 from upstream_clients.openclaw.web import NetworkFailure, Web
 
 PATH: Final = "/tools/invoke"
+HISTORY: Final = "sessions_history"
+LIST: Final = "sessions_list"
+DIRECTORY_PAGES: Final = 5
+"""Of 200 sessions each. Older ones than these are out of sight where sight is limited."""
+
 WAITS: Final = 2
 """For a Gateway that names a time to come back, within the patience of the call."""
 
@@ -43,7 +59,32 @@ class Calls:
         Raises:
             CallFailed: there is none.
         """
-        return await self._invoke(name, arguments)
+        gateway, named, directory = self._gateway, named_in(name, arguments), Directory()
+        if needs_directory(name, named, gateway):
+            directory = await self._directory()
+        if why := why_forbidden(named, directory, gateway):
+            return forbidden(why)
+        result = filtered(name, await self._invoke(name, arguments), directory, gateway)
+        if name == HISTORY and gateway.sanitizes:
+            clean = partial(sanitized, result, includes_tools=arguments.get("includeTools") is True)
+            return await anyio.to_thread.run_sync(clean)
+        return result
+
+    async def _directory(self) -> Directory:
+        """Who was started by whom, asked anew each time: a moment ago nobody may have been. The newest sessions come first."""
+        rows: list[JsonObject] = []
+        offset = 0
+        for _ in range(DIRECTORY_PAGES):
+            page = (await self._invoke(LIST, {"limit": 200, "offset": offset, "archived": "all"})).get(
+                "structuredContent"
+            )
+            found = page.get("sessions") if isinstance(page, dict) else None
+            rows += [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+            following = page.get("nextOffset") if isinstance(page, dict) else None
+            if type(following) is not int or following <= offset:
+                break
+            offset = following
+        return Directory.of(rows)
 
     async def _invoke(self, name: str, arguments: JsonObject) -> JsonObject:
         waited = 0.0
