@@ -92,7 +92,8 @@ def test_nested_crossed_and_joined_ones_go_too(text: str, left: str) -> None:
 PARTS: Final = st.sampled_from(
     [
         "<think>", "</think>", "<thi", "nk>", "<tool_call", ">", "<", "</tool_calls>", "<invoke name='a'>", "</invoke>",
-        "</minimax:tool_call>", "<|", "|>", "<｜a｜>", "[Tool Call: ", "[Tool Result", "[Historical context", "]", "[", "\n\n",
+        "</minimax:tool_call>", "<|", "|>", "<｜a｜>", "[Tool Call: ", "[Tool Result", "[Historical context", "]", "[",
+        "\n\n",
         "\nArguments: {", "}", '"', "\\", "x", " ", "/", "\ufdd0", "\ufdd1", "<relevant_memories>", "</relevant-memories>",
     ]
 )  # fmt: skip

@@ -1,5 +1,5 @@
-"""A stand-in for an OpenClaw Gateway: WebSocket and HTTP on one loopback port, with real sockets, as well or as badly behaved
-as a test wants. The shapes are those of OpenClaw 2026.9.6.
+"""A stand-in for an OpenClaw Gateway: WebSocket and HTTP on one loopback port, with real sockets, behaving as well
+or as badly as a test wants. The shapes are those of OpenClaw 2026.9.6.
 
 `answers` maps a tool's name to what `POST /tools/invoke` does, `methods` a method of the socket to what it answers. Whatever
 comes is kept: `calls`, `greetings`, `asked`.
@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from websockets.frames import Opcode
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
@@ -338,8 +338,8 @@ class _Socket:
             while data := await self._reader.read(65536):
                 self._protocol.receive_data(data)
                 for event in self._protocol.events_received():
-                    if getattr(event, "opcode", None) is Opcode.TEXT:
-                        await self._take(json.loads(event.data))  # type: ignore[union-attr]  # a frame, by its opcode
+                    if isinstance(event, Frame) and event.opcode is Opcode.TEXT:
+                        await self._take(json.loads(bytes(event.data)))
                 await self._flush()
         finally:
             self._gateway._sockets.remove(self)

@@ -6,6 +6,7 @@ Laws
    sees it.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -53,6 +54,11 @@ class Calls:
         self._gateway = gateway
         self._web = web
 
+    def act_for(self, agent_id: str) -> None:
+        """The agent that the Gateway takes where none is configured."""
+        if agent_id and not self._gateway.agent_id:
+            self._gateway = replace(self._gateway, agent_id=agent_id)
+
     async def call(self, name: str, arguments: JsonObject) -> JsonObject:
         """The result, as MCP has it.
 
@@ -71,7 +77,7 @@ class Calls:
         return result
 
     async def _directory(self) -> Directory:
-        """Who was started by whom, asked anew each time: a moment ago nobody may have been. The newest sessions come first."""
+        """Who was started by whom, asked anew each time: it changes with each call. The newest sessions come first."""
         rows: list[JsonObject] = []
         offset = 0
         for _ in range(DIRECTORY_PAGES):

@@ -241,6 +241,9 @@ class OpenClawConnection:
                     "openclaw: it does not tell its tools (%s); those that come with toolfold are used", refused
                 )
                 return bundled_inventory(bundle)
+        assert self._calls is not None
+        agent = payload.get("agentId")
+        self._calls.act_for(agent if isinstance(agent, str) else "")
         self._reread_seconds = SOON_SECONDS if has_unlisted_servers(payload) else REREAD_SECONDS
         return read_inventory(payload)
 

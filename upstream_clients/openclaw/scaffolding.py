@@ -1,7 +1,7 @@
-"""Takes out of a transcript's text what was never meant to be read: thinking, tool calls written as text, control tokens. Pure.
+"""Takes out of a transcript's text what was never meant to be read: thinking, tool calls as text, control tokens. Pure.
 
 Laws
-1. Nothing of the kinds below is left, however they are nested, crossed or cut off, and whatever their removal joins together.
+1. Nothing of the kinds below is left, however nested, crossed or cut off, and whatever their removal joins together.
 2. Work is linear in the text: each piece is put down once and taken back at most once.
 3. What is cut off (a block that nothing closes) ends the text.
 
@@ -78,24 +78,20 @@ class _Pass:
 
     def read(self, text: str) -> Cleaned:
         for piece in _PIECES.split(text):
-            match piece:
-                case "":
-                    continue
-                case "<":
-                    self.angles.append(len(self.put))
-                case "[":
-                    self.squares.append(len(self.put))
-                case ">":
-                    if self._takes_tag():
-                        continue
-                case "]":
-                    if self._takes_bracket():
-                        continue
-            self.put.append(piece)
+            if piece and not self._is_taken(piece):
+                self.put.append(piece)
         is_cut = self._end()
         text = "".join(self.put)
         end = _end_before_begun(text)
         return Cleaned(text[:end], is_cut or end < len(text))
+
+    def _is_taken(self, piece: str) -> bool:
+        """Whether the piece completes something, and so goes with it."""
+        if piece == "<":
+            self.angles.append(len(self.put))
+        elif piece == "[":
+            self.squares.append(len(self.put))
+        return (piece == ">" and self._takes_tag()) or (piece == "]" and self._takes_bracket())
 
     def _takes_tag(self) -> bool:
         """Whether this `>` completes something that goes."""

@@ -57,7 +57,14 @@ class OpenClawGateway:
     @property
     def own_key(self) -> str:
         """The whole key of the session on whose behalf calls are made."""
-        return whole_key(self.session_key, self.agent_id or "main")
+        return whole_key(self.session_key, self.own_agent)
+
+    @property
+    def own_agent(self) -> str:
+        """The agent of that session."""
+        if self.session_key.startswith("agent:"):
+            return self.session_key.split(":")[1]
+        return self.agent_id or "main"
 
 
 def whole_key(key: str, agent_id: str) -> str:

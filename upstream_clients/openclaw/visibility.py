@@ -1,21 +1,20 @@
 """Which sessions a caller may see: a filter of ours, on top of whatever the Gateway lets through. Pure.
 
 Laws
-1. Under `self`, `tree` and `agent` no session outside is read, written to or shown, by whatever name it is called: its key, a
-   short key, its id or its label. What cannot be told is outside.
+1. Under `self`, `tree` and `agent` no session outside is read, written to or shown, by whatever name it is called: its key,
+   a short key, its id or its label. What cannot be told is outside.
 2. `tree` is the own session and whatever was started from it, at any depth. `all` filters nothing.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from upstream_clients.framing import JsonObject
 from upstream_clients.openclaw.target import OpenClawGateway, Visibility, whole_key
 
-Kind: TypeAlias = Literal["key", "label"]
+Kind: TypeAlias = Literal["key", "label", "id"]
 
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sessions_history": ("sessionKey",),
@@ -52,9 +51,9 @@ class Named:
 class Directory:
     """What the Gateway's own list of sessions says: whose child each is, and what else it is called."""
 
-    parents: Mapping[str, str] = MappingProxyType({})
-    by_id: Mapping[str, str] = MappingProxyType({})
-    by_label: Mapping[str, str] = MappingProxyType({})
+    parents: Mapping[str, str] = field(default_factory=dict)
+    by_id: Mapping[str, str] = field(default_factory=dict)
+    by_label: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[JsonObject]) -> "Directory":
@@ -68,8 +67,8 @@ class Directory:
             children = row.get("childSessions")
             for child in children if isinstance(children, list) else ():
                 parents.setdefault(str(child), key)
-            by_id[_text(row.get("sessionId"))] = key
-            by_label[_text(row.get("label"))] = key
+            for names, name in ((by_id, _text(row.get("sessionId"))), (by_label, _text(row.get("label")))):
+                names[name] = key if names.get(name, key) == key else ""  # what two are called names neither
         return cls(parents, by_id, by_label)
 
     def is_below(self, key: str, top: str) -> bool:
@@ -91,6 +90,8 @@ def named_in(tool: str, arguments: JsonObject) -> tuple[Named, ...]:
             found = [Named("label", label)]
         elif agent := _text(arguments.get("agentId")):
             found = [Named("key", whole_key("main", agent))]
+    if tool == "sessions_history" and (number := _text(arguments.get("sessionId"))):
+        found.append(Named("id", number))
     targets = arguments.get("targets") if tool == "sessions" else None
     for target in targets if isinstance(targets, list) else ():
         found.append(Named("key", _text(target.get("sessionKey")) if isinstance(target, dict) else ""))
@@ -124,7 +125,7 @@ def is_visible(key: str, directory: Directory, gateway: OpenClawGateway) -> bool
         case "all":
             return True
         case "agent":
-            return key.startswith(own[: own.index(":", len("agent:")) + 1])
+            return key.startswith(f"agent:{gateway.own_agent}:")
         case "tree":
             return directory.is_below(key, own)
         case "self":
@@ -173,12 +174,16 @@ def _trimmed(row: JsonObject, directory: Directory, gateway: OpenClawGateway) ->
 
 
 def _key_of(named: Named, directory: Directory, gateway: OpenClawGateway) -> str:
-    """The whole key that a name stands for; "" for a label that nobody has."""
+    """The whole key that a name stands for; "" for a label or an id that nobody is known to have."""
     if named.kind == "label":
         return directory.by_label.get(named.value, "")
+    if named.kind == "id":
+        return directory.by_id.get(named.value, "")
+    if not named.value:
+        return ""
     if named.value == "current":
         return gateway.own_key
-    return directory.by_id.get(named.value) or whole_key(named.value, gateway.agent_id or "main")
+    return directory.by_id.get(named.value) or whole_key(named.value, gateway.own_agent)
 
 
 def _text(value: object) -> str:
