@@ -222,7 +222,7 @@ async def test_a_gateway_elsewhere_is_greeted_with_a_signature_that_holds() -> N
     Ed25519PublicKey.from_public_bytes(public).verify(signature, whom.encode())
     async with openclaw_gateway() as there:
         spec = spec_of(there)
-        seeded = replace(spec, target=replace(spec.target, device_seed=b"\x07" * 32, asks_for_schemas=False))  # type: ignore[type-var, arg-type]
+        seeded = replace(spec, target=replace(spec.target, device_seed=b"\x07" * 32, asks_for_schemas=False))  # type: ignore[arg-type]
         async with fleet_of(seeded) as (fleet, _):
             await fleet.settled(["openclaw"])
     assert there.greetings[0]["device"] == {

@@ -140,12 +140,17 @@ async def test_a_call_that_is_cancelled_closes_its_request() -> None:
         await left.wait()
 
 
+SHORT = Patience(idle=0.2, total=0.2)
+
+
 async def test_an_answer_that_comes_too_late_is_not_waited_for() -> None:
     async def late(_call: Call, reply: Reply) -> None:
         await reply.left()
 
-    spec = {"patience": Patience(idle=0.2, total=0.2)}
-    async with openclaw_gateway(answers={"llm-task": late}) as there, fleet_of(spec_of(there, **spec)) as (fleet, _):
+    async with (
+        openclaw_gateway(answers={"llm-task": late}) as there,
+        fleet_of(spec_of(there, patience=SHORT)) as (fleet, _),
+    ):
         await fleet.settled(["openclaw"])
         came = await outcome(fleet, "openclaw", "llm-task")
         there.answers["llm-task"] = result({"json": 1})

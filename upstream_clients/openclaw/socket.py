@@ -190,6 +190,18 @@ class GatewaySocket:
         return UpstreamGone(f"OpenClaw closed the connection (code {closed.rcvd.code})")
 
 
+class _Prompt(ClientConnection):
+    """Ends soon once an end is due: by itself, the library waits for the other side, or for its next ping."""
+
+    _is_ending = False
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.protocol.close_expected() and not self._is_ending:
+            self._is_ending = True
+            self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
+
+
 class _Straight(connect):
     """Goes nowhere else: the secret is for the address that was written."""
 
@@ -259,6 +271,7 @@ async def _connected(gateway: OpenClawGateway, context: ssl.SSLContext | None) -
     try:
         return await _Straight(
             f"ws{gateway.url.removeprefix('http')}/",
+            create_connection=_Prompt,
             ssl=context,
             proxy=None,
             compression=None,
