@@ -85,7 +85,10 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
         message = "A ${…} in this entry is of a form that toolfold does not know; it is left as written."
         fix = "Write ${NAME}, ${NAME:-default} or ${env:NAME}."
         findings.warn("unknown_variable_form", written.where, message, fix)
-    troubles = [*wrong_values(reading.mended), *unresolved(expansion, written.inputs)]
+    troubles = [
+        *wrong_values(each for each in reading.mended if _is_fatal(each)),
+        *unresolved(expansion, written.inputs),
+    ]
     if not troubles:
         site = Site(written.file.parent, around.environ, written.where, is_users_own(written.file, around.environ))
         server, troubles = _prepared(server, reading.section, expansion.used, site, findings)
@@ -186,10 +189,10 @@ def _is_fatal(mended: Mended) -> bool:
     return mended.key in NO_DEFAULT
 
 
-def wrong_values(mended: Iterable[Mended]) -> Iterable[Trouble]:
-    for each in mended:
-        if _is_fatal(each):
-            yield Trouble("wrong_type", each.message, "Correct it.")
+def wrong_values(fatal: Iterable[Mended]) -> Iterable[Trouble]:
+    """Values that no default can stand in for."""
+    for each in fatal:
+        yield Trouble("wrong_type", each.message, "Correct it.")
 
 
 def unresolved(expansion: Expansion, inputs: Mapping[str, Input]) -> Iterable[Trouble]:

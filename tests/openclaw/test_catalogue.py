@@ -53,3 +53,68 @@ async def test_a_tool_that_cannot_be_called_says_why(tmp_path: Path) -> None:
     assert (yielded["code"], sent["code"]) == ("tool_unavailable", "tool_unavailable")
     assert 'add "sessions_send" to gateway.tools.allow in OpenClaw' in str(sent["message"])
     assert there.calls == []
+
+
+async def test_a_result_that_does_not_fit_its_schema_is_told_as_one_of_a_tool_that_ran(tmp_path: Path) -> None:
+    answers = {"sessions_list": result({"count": "five"}), "subagents": result({"status": "error", "error": "no"})}
+    settings = config("")
+    async with openclaw_gateway(answers=answers) as there:
+        settings = config(there.url, visibility="all")
+        async with gateway(tmp_path, {}, settings) as opened:
+            listed = error_of(await opened.call("openclaw:core:sessions_list", {}))
+            soft = await opened.call("openclaw:core:subagents", {})
+    assert listed["code"] == "invalid_output"
+    assert "openclaw:core:sessions_list ran, but" in str(listed["message"])
+    assert soft["isError"] is True
+    assert soft["structuredContent"] == {"status": "error", "error": "no"}
+
+
+async def test_typed_hints_of_a_gateway_s_tools_are_shown(tmp_path: Path) -> None:
+    async with openclaw_gateway() as there, gateway(tmp_path, {}, config(there.url)) as opened:
+        hits = (await opened.search("read the transcript of a session"))["tools"]
+    assert isinstance(hits, list)
+    assert hits[0]["id"] == "openclaw:core:sessions_history"
+    assert {hit["id"]: hit["input"] for hit in hits}["openclaw:core:session_status"].startswith(
+        "{ changesSince?: number"
+    )
+
+
+async def test_a_direct_only_tool_that_is_opened_stays_direct(tmp_path: Path) -> None:
+    async with (
+        openclaw_gateway(answers={"computer": result({"ok": True})}) as there,
+        gateway(tmp_path, {}, config(there.url, allow=["computer"])) as opened,
+    ):
+        published = [tool["name"] for tool in opened.running.gateway.surface().tools]
+        called = await opened.ask("computer", {"action": "look"})
+    assert "computer" in published
+    assert called["structuredContent"] == {"ok": True}
+
+
+async def test_what_the_operator_denies_is_not_there(tmp_path: Path) -> None:
+    async with openclaw_gateway() as there, gateway(tmp_path, {}, config(there.url, deny=["llm-*"])) as opened:
+        assert error_of(await opened.call("openclaw:llm-task:llm-task", {}))["code"] == "unknown_tool"
+
+
+async def test_a_transcript_is_cleaned_on_its_way_unless_that_is_switched_off(tmp_path: Path) -> None:
+    details: JsonObject = {
+        "sessionKey": "agent:main:main", "messages": [{"role": "user", "content": "a<think>b</think>c"}],
+        "truncated": False, "droppedMessages": False, "contentTruncated": False, "contentRedacted": False, "bytes": 9,
+    }  # fmt: skip
+    texts = []
+    async with openclaw_gateway(answers={"sessions_history": result(details)}) as there:
+        for sanitizes in (True, False):
+            async with gateway(tmp_path, {}, config(there.url, sanitizeHistory=sanitizes)) as opened:
+                called = await opened.call("openclaw:core:sessions_history", {"sessionKey": "main"})
+                assert "isError" not in called
+                texts.append(called["structuredContent"]["messages"][0]["content"])  # type: ignore[index]
+    assert texts == ["ac", "a<think>b</think>c"]
+
+
+async def test_stored_tools_are_found_while_the_gateway_is_down(tmp_path: Path) -> None:
+    async with openclaw_gateway() as there, gateway(tmp_path, {}, config(there.url)) as opened:
+        before = await opened.found("run an LLM step that returns JSON")
+    async with gateway(tmp_path, {}, config(there.url), ready=False) as opened:
+        after = await opened.found("run an LLM step that returns JSON")
+        down = error_of(await opened.call("openclaw:llm-task:llm-task", {"prompt": "x"}))
+    assert before[:1] == after[:1] == ["openclaw:llm-task:llm-task"]
+    assert down["code"] == "upstream_down"
