@@ -95,17 +95,19 @@ def read_openclaw(
     warn_of_mended(tuple(each for each in reading.mended if each not in fatal), where, findings)
     section = reading.section
     gateway = _gateway(section)
+    seconds = None if section.timeout is None else section.timeout / 1000
     secrets = redacted_values({"token": gateway.secret}, (), expansion.used) | expansion.secrets
     server = replace(
         blank,
         disabled=section.disabled,
         openclaw=gateway,
-        timeout_seconds=None if section.timeout is None else section.timeout / 1000,
+        timeout_seconds=seconds,
+        total_timeout_seconds=seconds,  # a Gateway shows no progress: one wait is the whole
         fingerprint=fingerprint_of(_told_apart_by(gateway)),
         secrets=frozenset(secret for secret in secrets if len(secret) >= MIN_REDACTED),
     )
     troubles = [*wrong_values(fatal), *unresolved(expansion, inputs), *wrong_url(gateway.url), *_two_secrets(section)]
-    if not troubles:
+    if not troubles and not section.disabled:
         _warn_of_doubts(section, gateway, where, findings)
     return marked(server, troubles, where, findings)
 

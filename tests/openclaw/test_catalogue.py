@@ -1,9 +1,12 @@
 """An OpenClaw Gateway's tools in the catalogue: found, described and called like any other upstream's."""
 
+import os
 from pathlib import Path
 
+from server.config import load
 from tests.support.gateways import error_of, gateway
 from tests.support.openclaw_gateway import TOKEN, openclaw_gateway, result
+from tests.support.upstreams import write_config
 from upstream_clients import JsonObject, State
 
 
@@ -118,3 +121,12 @@ async def test_stored_tools_are_found_while_the_gateway_is_down(tmp_path: Path) 
         down = error_of(await opened.call("openclaw:llm-task:llm-task", {"prompt": "x"}))
     assert before[:1] == after[:1] == ["openclaw:llm-task:llm-task"]
     assert down["code"] == "upstream_down"
+
+
+async def test_a_gateway_is_added_and_taken_away_while_toolfold_runs(tmp_path: Path) -> None:
+    async with openclaw_gateway() as there, gateway(tmp_path, {}) as opened:
+        for settings, tools in ((config(there.url), True), ({}, False)):
+            path = write_config(tmp_path, {}, settings)
+            await opened.running.adopt(load([path], dict(os.environ), tmp_path))
+            await opened.news.until(lambda tools=tools: bool(opened.running.library.snapshot.catalog.tools()) is tools)  # type: ignore[misc]
+    assert len(there.greetings) == 1

@@ -37,6 +37,9 @@ DIRECT_ONLY: Final = frozenset(
     ("computer", "openclaw", "heartbeat_respond", "view_image", "sessions_yield", "structured_output")
 )
 
+CONTROLS: Final = frozenset(("tool_search", "tool_search_code", "tool_describe", "tool_call"))
+"""Of a search for tools: OpenClaw's own, or those of a toolfold that stands behind it, which would lead back here."""
+
 _SESSION_TOOLS: Final = (
     "sessions", "sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn",
     "sessions_yield", "subagents", "session_status", "conversations_list", "conversations_send", "conversations_turn",
@@ -76,6 +79,8 @@ def why_not(name: str, gateway: OpenClawGateway, refused: Collection[str]) -> st
     allowed = PROFILES[gateway.profile]
     if allowed is not None and name not in allowed and name not in gateway.also_allow:
         return f"not in the profile {gateway.profile}: gateway.openclaw.alsoAllow can add it"
+    if name.rpartition("__")[2] in CONTROLS:
+        return "it searches and calls tools itself, and may lead back here"
     if name in OF_A_RUN:
         return OF_A_RUN[name]
     if name in CODING:
