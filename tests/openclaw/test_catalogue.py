@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from server.config import load
+from server.status import describe_state
 from tests.support.gateways import error_of, gateway
 from tests.support.openclaw_gateway import TOKEN, openclaw_gateway, result
 from tests.support.upstreams import write_config
@@ -53,6 +54,11 @@ async def test_a_tool_that_cannot_be_called_says_why(tmp_path: Path) -> None:
     async with openclaw_gateway() as there, gateway(tmp_path, {}, config(there.url)) as opened:
         yielded = error_of(await opened.call("openclaw:core:sessions_yield", {}))
         sent = error_of(await opened.call("openclaw:core:sessions_send", {"message": "hello"}))
+        catalogue = describe_state(opened.running)["catalogue"]
+    assert isinstance(catalogue, dict)
+    assert catalogue["unavailable"].keys() == {
+        f"openclaw:core:{name}" for name in ("computer", "exec", "sessions_send", "sessions_spawn", "sessions_yield")
+    }
     assert (yielded["code"], sent["code"]) == ("tool_unavailable", "tool_unavailable")
     assert 'add "sessions_send" to gateway.tools.allow in OpenClaw' in str(sent["message"])
     assert there.calls == []

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.support.fleets import fleet_of, outcome
 from tests.support.openclaw_gateway import EFFECTIVE, TOKEN, FakeGateway, Refuse, openclaw_gateway, result, tool
-from tests.support.openclaw_specs import spec_of
+from tests.support.openclaw_specs import MIB, spec_of
 from upstream_clients import JsonObject, State, UpstreamError
 from upstream_clients.openclaw.device import signed
 from upstream_clients.openclaw.frames import Challenge
@@ -186,6 +186,7 @@ async def test_nobody_there_is_said_as_such() -> None:
         json.dumps({"type": "res", "id": 5}),
         json.dumps({"type": "news"}),
         json.dumps({"type": "event", "event": "chat", "payload": {"text": "x" * 1_000_000}}),
+        json.dumps({"type": "event", "event": "chat", "payload": {"text": "x" * 25 * MIB}}, separators=(",", ":")),
     ],
 )
 async def test_what_nobody_knows_is_passed_over(frame: str) -> None:
@@ -202,7 +203,8 @@ async def test_what_nobody_knows_is_passed_over(frame: str) -> None:
     [
         ("not json", "it sent a frame that is not acceptable: invalid JSON at character 0"),
         ('{"a":' * 1000, "it sent a frame that is not acceptable: nested deeper than 200"),
-        ("x" * (25 * 1024 * 1024), "it sent a message over the limit of 4194304 bytes"),
+        ("x" * (25 * MIB), "it sent a message over the limit of 4194304 bytes"),
+        ("x" * (26 * MIB), "it sent a message over the limit of 26279936 bytes"),
     ],
 )
 async def test_what_is_no_frame_ends_the_connection(frame: str, error: str) -> None:
@@ -218,7 +220,7 @@ async def test_a_gateway_elsewhere_is_greeted_with_a_signature_that_holds() -> N
     at = Challenge("nonce-1", 1796026991565)
     device = signed(b"\x07" * 32, TOKEN, ["operator.read"], at)
     public, signature = (_bytes(text) for text in (device.public_key, device.signature))
-    whom = f"v3|{device.id}|gateway-client|backend|operator|operator.read|1796026991565|{TOKEN}|nonce-1|python|"
+    whom = f"v3|{device.id}|gateway-client|backend|operator|operator.read|1796026991565|{TOKEN}|nonce-1|{sys.platform}|"
     Ed25519PublicKey.from_public_bytes(public).verify(signature, whom.encode())
     async with openclaw_gateway() as there:
         spec = spec_of(there)

@@ -1,7 +1,6 @@
 """What a call comes to: results, soft failures, and an error of its own for each status, saying what to do."""
 
 import anyio
-import pytest
 
 from tests.support.fleets import fleet_of, outcome
 from tests.support.openclaw_gateway import (
@@ -27,24 +26,23 @@ def error(kind: str, message: str, **beside: object) -> JsonObject:
     return {"ok": False, "error": {"type": kind, "message": message, **beside}}
 
 
-@pytest.mark.parametrize(
-    ("details", "is_error"),
-    [
-        ({"status": "error", "error": "No session found"}, True),
-        ({"status": "forbidden", "error": "restricted"}, True),
-        ({"status": "timeout", "runId": "1"}, True),
-        ({"status": "accepted", "runId": "1"}, None),
-        ({"json": 1}, None),
-    ],
+SOFT: tuple[tuple[JsonObject, object], ...] = (
+    ({"status": "error", "error": "No session found"}, True),
+    ({"status": "forbidden", "error": "restricted"}, True),
+    ({"status": "timeout", "runId": "1"}, True),
+    ({"status": "accepted", "runId": "1"}, None),
+    ({"json": 1}, None),
 )
-async def test_details_are_structured_content_and_a_soft_failure_is_an_error(
-    details: JsonObject, is_error: object
-) -> None:
-    came = await comes_to(result(details, "text"))
-    assert isinstance(came, dict)
-    assert came["structuredContent"] == details
-    assert came["content"] == [{"type": "text", "text": "text"}]
-    assert came.get("isError") is is_error
+
+
+async def test_details_are_structured_content_and_a_soft_failure_is_an_error() -> None:
+    async with openclaw_gateway() as there, fleet_of(spec_of(there)) as (fleet, _):
+        for details, is_error in SOFT:
+            there.answers["llm-task"] = result(details, "text")
+            came = await outcome(fleet, "openclaw", "llm-task")
+            assert isinstance(came, dict)
+            shown = (came["structuredContent"], came["content"], came.get("isError"))
+            assert shown == (details, [{"type": "text", "text": "text"}], is_error)
 
 
 async def test_details_that_are_no_object_are_left_to_the_text() -> None:
@@ -54,7 +52,6 @@ async def test_details_that_are_no_object_are_left_to_the_text() -> None:
 STATUSES: tuple[tuple[int, object, str, str, str, bool], ...] = (
     (400, error("tool_error", "sessionKey required"), "invalid_arguments", "The tool refuses", "tool_describe", False),
     (400, error("invalid_request", 'Unknown agent id "zz"'), "invalid_arguments", 'Unknown agent id "zz"', "Correct", False),
-    (401, {"error": {"message": "Unauthorized"}}, "upstream_unauthorized", "the token", "OPENCLAW_GATEWAY_TOKEN", False),
     (403, error("tool_call_blocked", "ask", requiresApproval=True), "approval_needed", "approved first", "A person", False),
     (403, error("tool_call_blocked", "no", requiresApproval=False), "call_blocked", "not let this call", "policy", False),
     (404, error("not_found", "Tool not available: x"), "tool_unavailable", "no tool llm-task", "gateway.tools.allow", False),
@@ -69,15 +66,25 @@ STATUSES: tuple[tuple[int, object, str, str, str, bool], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("status", "body", "code", "message", "hint", "ran"), STATUSES)
-async def test_each_status_has_an_error_of_its_own_that_says_what_to_do(
-    status: int, body: object, code: str, message: str, hint: str, ran: bool
-) -> None:
-    came = await comes_to(refusal(status, body))
+async def test_each_status_has_an_error_of_its_own_that_says_what_to_do() -> None:
+    async with openclaw_gateway() as there, fleet_of(spec_of(there)) as (fleet, _):
+        for status, body, code, message, hint, ran in STATUSES:
+            await fleet.settled(["openclaw"])
+            there.answers["llm-task"] = refusal(status, body)
+            came = await outcome(fleet, "openclaw", "llm-task")
+            assert isinstance(came, UpstreamError)
+            assert (came.code, came.ran, message in came.message, hint in came.hint) == (code, ran, True, True), status
+
+
+async def test_a_token_that_is_not_accepted_ends_the_connection() -> None:
+    refused = refusal(401, {"error": {"message": "Unauthorized", "type": "unauthorized"}})
+    async with openclaw_gateway(answers={"llm-task": refused}) as there, fleet_of(spec_of(there)) as (fleet, witness):
+        came = await outcome(fleet, "openclaw", "llm-task")
+        status = await witness.until_state("openclaw", State.DOWN)
     assert isinstance(came, UpstreamError)
-    assert (came.code, came.ran) == (code, ran)
-    assert message in came.message
-    assert hint in came.hint
+    assert (came.code, came.ran) == ("upstream_unauthorized", False)
+    assert "OPENCLAW_GATEWAY_TOKEN" in came.hint
+    assert status.error == "OpenClaw does not accept the token (HTTP 401)"
 
 
 def test_no_two_statuses_sound_alike() -> None:
@@ -175,11 +182,10 @@ async def test_a_request_that_is_cut_may_have_run_and_costs_no_other() -> None:
     assert status.state is State.READY
 
 
-@pytest.mark.parametrize("is_json", [True, False])
-async def test_an_answer_of_25_mib_is_refused_alone(is_json: bool) -> None:
+async def test_an_answer_of_25_mib_is_refused_alone() -> None:
     async def huge(_call: Call, reply: Reply) -> None:
         text = b"x" * (25 * 1024 * 1024)
-        content = b'{"ok":true,"result":{"content":[{"type":"text","text":"' + text + b'"}]}}' if is_json else text
+        content = b'{"ok":true,"result":{"content":[{"type":"text","text":"' + text + b'"}]}}'
         await reply.whole(200, content, {"content-type": "application/json"})
 
     answers = {"llm-task": huge, "session_status": result({"ok": True})}
@@ -191,14 +197,17 @@ async def test_an_answer_of_25_mib_is_refused_alone(is_json: bool) -> None:
     assert isinstance(other, dict)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"not json", b'{"ok":true}', b'{"ok":true,"result":NaN}'])
-async def test_an_answer_that_is_none_is_not_taken_for_one(body: bytes) -> None:
-    async def odd(_call: Call, reply: Reply) -> None:
-        await reply.whole(200, body, {"content-type": "application/json"})
+async def test_an_answer_that_is_none_is_not_taken_for_one() -> None:
+    bodies = [b'{"ok":true,"result":NaN}', b'{"ok":true}', b"not json", b"[]", b""]
 
-    came = await comes_to(odd)
-    assert isinstance(came, UpstreamError)
-    assert (came.code, came.ran) == ("upstream_protocol", True)
+    async def odd(_call: Call, reply: Reply) -> None:
+        await reply.whole(200, bodies.pop(), {"content-type": "application/json"})
+
+    async with openclaw_gateway(answers={"llm-task": odd}) as there, fleet_of(spec_of(there)) as (fleet, _):
+        while bodies:
+            came = await outcome(fleet, "openclaw", "llm-task")
+            assert isinstance(came, UpstreamError)
+            assert (came.code, came.ran) == ("upstream_protocol", True)
 
 
 def test_the_stand_in_is_of_the_version_that_the_bundle_was_taken_from() -> None:

@@ -50,7 +50,7 @@ REREAD_SECONDS: Final = 600.0
 """Between inventories that nothing asked for: no event tells of an edited policy."""
 
 SOON_SECONDS: Final = 15.0
-"""When servers behind the Gateway have not told it their tools yet."""
+"""When servers behind the Gateway have not told it their tools yet, or the session that we act for is not there yet."""
 
 RETRY_SECONDS: Final = 300.0
 """Until a Gateway that would not talk over a socket is asked again: a device may have been approved meanwhile."""
@@ -85,6 +85,7 @@ class OpenClawConnection:
         self._refused: set[str] = set()
         self._has_own_inventory = False
         self._reread_seconds = REREAD_SECONDS
+        self._was_read = anyio.Event()
         self._error: UpstreamError | None = None
         self._life = anyio.CancelScope()
 
@@ -162,7 +163,10 @@ class OpenClawConnection:
 
     async def _reread(self) -> None:
         while True:
-            await anyio.sleep(self._reread_seconds)
+            self._was_read = anyio.Event()
+            with anyio.move_on_after(self._reread_seconds):
+                await self._was_read.wait()
+                continue
             self._changed()
 
     def _tell(self, message: JsonObject) -> None:
@@ -244,7 +248,9 @@ class OpenClawConnection:
         assert self._calls is not None
         agent = payload.get("agentId")
         self._calls.act_for(agent if isinstance(agent, str) else "")
-        self._reread_seconds = SOON_SECONDS if has_unlisted_servers(payload) else REREAD_SECONDS
+        is_final = self._has_own_inventory and not has_unlisted_servers(payload)
+        self._reread_seconds = REREAD_SECONDS if is_final else SOON_SECONDS
+        self._was_read.set()
         return read_inventory(payload)
 
     async def _call(self, params: JsonObject) -> JsonObject:

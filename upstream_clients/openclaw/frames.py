@@ -4,6 +4,7 @@ A Gateway speaks first (`connect.challenge`), is greeted with `connect`, and ans
 by their ids, in any order, and events come in between; those that nobody knows are passed over.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,7 +20,7 @@ CLIENT_MODE: Final = "backend"
 """Both are of a closed list. These two are what its documentation has for a program on the Gateway's own machine."""
 
 ROLE: Final = "operator"
-PLATFORM: Final = "python"
+PLATFORM: Final = sys.platform
 READ_SCOPE: Final = "operator.read"
 ADMIN_SCOPE: Final = "operator.admin"
 """For `attach.grant`, which gives the schemas. It is asked for on the Gateway's own machine only."""

@@ -4,7 +4,7 @@ The only user of `websockets`. Knows no tool.
 
 Laws
 1. The secret goes into the greeting and nowhere else; no frame is logged or put into an error.
-2. A frame over the limit, or one that is no JSON object, ends the connection; an event that nobody knows does not.
+2. A frame over the limit, or one that is no JSON object, ends the connection; an event does not, however odd or long.
 3. What a Gateway that is still starting asks for is waited for; whoever opens the socket bounds that.
 """
 
@@ -62,6 +62,10 @@ PING_SECONDS: Final = 30.0
 """Between pings, and for the answer to one: a machine that vanished is noticed within a minute."""
 
 MESSAGE_TOO_BIG: Final = 1009
+FRAME_BYTES: Final = 25 * 1024 * 1024 + 64 * 1024
+"""What a Gateway says is its largest frame, and some. Only an event may be longer than our own limit: it is passed over."""
+
+EVENT_BEGINS: Final = b'{"type":"event"'
 GREETING_ID: Final = "greeting"
 
 VERSION: Final = "1"
@@ -175,6 +179,10 @@ class GatewaySocket:
         except ConnectionClosed as closed:
             raise self._lost(closed) from None
         assert isinstance(frame, bytes)
+        if len(frame) > self._limit:
+            if frame.startswith(EVENT_BEGINS):
+                return {}
+            raise too_large(self._limit)
         try:
             if len(frame) > INLINE_PARSE_BYTES:
                 return await anyio.to_thread.run_sync(parse, frame, abandon_on_cancel=True)
@@ -184,7 +192,7 @@ class GatewaySocket:
 
     def _lost(self, closed: ConnectionClosed) -> UpstreamError:
         if closed.sent is not None and closed.sent.code == MESSAGE_TOO_BIG:
-            return too_large(self._limit)
+            return too_large(FRAME_BYTES)
         if closed.rcvd is None:
             return UpstreamGone("OpenClaw's connection was cut")
         return UpstreamGone(f"OpenClaw closed the connection (code {closed.rcvd.code})")
@@ -279,7 +287,7 @@ async def _connected(gateway: OpenClawGateway, context: ssl.SSLContext | None) -
             close_timeout=CLOSE_SECONDS,
             ping_interval=PING_SECONDS,
             ping_timeout=PING_SECONDS,
-            max_size=gateway.message_bytes,
+            max_size=max(FRAME_BYTES, gateway.message_bytes),
             user_agent_header="toolfold",
         )
     except InvalidStatus as refused:
