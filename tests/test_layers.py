@@ -31,7 +31,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         ),
         "mcp_types": ("server/sdk.py", "server/demo/", "upstream_clients/http/messages.py"),
         "httpx2": ("upstream_clients/http/", "upstream_clients/network.py", "upstream_clients/openclaw/web.py"),
-        "websockets": ("upstream_clients/openclaw/socket.py",),
+        "websockets": ("upstream_clients/openclaw/opening.py", "upstream_clients/openclaw/socket.py"),
         "cryptography": ("upstream_clients/openclaw/device.py",),
         "uvicorn": ("server/http/web.py",),
         "jsonschema": ("server/arguments/",),

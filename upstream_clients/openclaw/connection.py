@@ -36,8 +36,9 @@ from upstream_clients.openclaw.inventory import (
     read_inventory,
 )
 from upstream_clients.openclaw.loopback import Loopback
+from upstream_clients.openclaw.opening import NotTold, open_socket
 from upstream_clients.openclaw.outcomes import ToolUnavailable
-from upstream_clients.openclaw.socket import GatewaySocket, NotTold, open_socket
+from upstream_clients.openclaw.socket import GatewaySocket
 from upstream_clients.openclaw.target import OpenClawGateway
 from upstream_clients.openclaw.web import open_web
 

@@ -22,6 +22,8 @@ BODY_BYTES: Final = 2 * 1024 * 1024
 
 RENEW_HINT: Final = 'Renew "token" in gateway.openclaw, or the variable that it comes from (OPENCLAW_GATEWAY_TOKEN).'
 
+NOT_OPENCLAW_HINT: Final = 'Look whether "url" in gateway.openclaw is the address of an OpenClaw Gateway.'
+
 
 class BadArguments(UpstreamError):
     """The Gateway or the tool refused what it was given."""
@@ -82,7 +84,7 @@ def result_of(body: JsonObject) -> JsonObject:
     """
     result = body.get("result")
     if not isinstance(result, dict):
-        raise UpstreamProtocolFault("its answer to a call has no result", hint=_IS_IT_OPENCLAW, ran=True)
+        raise UpstreamProtocolFault("its answer to a call has no result", hint=NOT_OPENCLAW_HINT, ran=True)
     content, details = result.get("content"), result.get("details")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     found: JsonObject = {"content": blocks}
@@ -114,8 +116,6 @@ def refusal_of(status: int, body: JsonObject, tool: str, retry_after: float | No
     meaning = _OTHERS.get(status)
     return Refusal(meaning() if meaning else _strange(status))
 
-
-_IS_IT_OPENCLAW: Final = 'Look whether "url" in gateway.openclaw is the address of an OpenClaw Gateway.'
 
 _LLM_TASK_HINT: Final = (
     "Usual reasons: the model's answer was no JSON or did not match the schema; no default model; a model that is not "
@@ -161,11 +161,11 @@ def _failed(tool: str) -> UpstreamError:
 
 
 def _not_found() -> UpstreamError:
-    return UpstreamProtocolFault("there is no OpenClaw Gateway at its address (HTTP 404)", hint=_IS_IT_OPENCLAW)
+    return UpstreamProtocolFault("there is no OpenClaw Gateway at its address (HTTP 404)", hint=NOT_OPENCLAW_HINT)
 
 
 def _wrong_method() -> UpstreamError:
-    return UpstreamProtocolFault("its address does not take calls (HTTP 405)", hint=_IS_IT_OPENCLAW)
+    return UpstreamProtocolFault("its address does not take calls (HTTP 405)", hint=NOT_OPENCLAW_HINT)
 
 
 def _slow() -> UpstreamError:
@@ -183,7 +183,7 @@ _OTHERS: Final = {404: _not_found, 405: _wrong_method, 408: _slow, 413: _large}
 def _strange(status: int) -> UpstreamError:
     ran = status < 400 or status >= 500
     return UpstreamProtocolFault(
-        f"its answer to a call is none of OpenClaw's (HTTP {status})", hint=_IS_IT_OPENCLAW, ran=ran
+        f"its answer to a call is none of OpenClaw's (HTTP {status})", hint=NOT_OPENCLAW_HINT, ran=ran
     )
 
 
