@@ -19,14 +19,17 @@ CONNECT_SECONDS: Final = 10.0
 
 CONNECTIONS: Final = 100
 KEPT_CONNECTIONS: Final = 4
-"""Calls that follow each other use one; the rest is closed after a few idle seconds."""
+KEPT_SECONDS: Final = 3.0
+"""Calls that follow each other use one; the rest is closed when idle, and before servers on Node do so, after 5 s."""
 
 BUSY: Final = "Try again later."
 
 
 def network() -> httpx2.AsyncBaseTransport:
     """Certificates are those of the system, or of SSL_CERT_FILE. Reading them blocks for tens of milliseconds."""
-    limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS)
+    limits = httpx2.Limits(
+        max_connections=CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_SECONDS
+    )
     return httpx2.AsyncHTTPTransport(verify=certificates(), trust_env=False, limits=limits)
 
 

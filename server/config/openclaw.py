@@ -4,6 +4,7 @@ The address and the secret are expanded as an entry's are; what is wrong marks t
 that is written out in the file is told of, and used.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Literal
@@ -46,6 +47,7 @@ _NO_DEFAULT = frozenset(
         "sanitizeHistory",
     )
 )
+_SECRET = re.compile(r"[\x20-\x7e]*")
 _SCHEMES: Mapping[str, str] = {"ws": "http", "wss": "https"}
 
 
@@ -106,7 +108,7 @@ def read_openclaw(
         fingerprint=fingerprint_of(_told_apart_by(gateway)),
         secrets=frozenset(secret for secret in secrets if len(secret) >= MIN_REDACTED),
     )
-    troubles = [*wrong_values(fatal), *unresolved(expansion, inputs), *wrong_url(gateway.url), *_two_secrets(section)]
+    troubles = [*wrong_values(fatal), *unresolved(expansion, inputs), *wrong_url(gateway.url), *_wrong_secrets(section)]
     if not troubles and not section.disabled:
         _warn_of_doubts(section, gateway, where, findings)
     return marked(server, troubles, where, findings)
@@ -156,7 +158,11 @@ def _told_apart_by(gateway: OpenClaw) -> list[object]:
     return [KEY, *whom, gateway.profile, gateway.schemas, *map(sorted, lists)]
 
 
-def _two_secrets(section: OpenClawInput) -> Iterable[Trouble]:
+def _wrong_secrets(section: OpenClawInput) -> Iterable[Trouble]:
+    for key, value in (("token", section.token), ("password", section.password)):
+        if not _SECRET.fullmatch(value.strip()):
+            message = f"`{key}` holds a character that no header may hold."
+            yield Trouble("bad_secret", message, "Look for a line break in what it comes from.")
     if section.token and section.password:
         yield Trouble("given_twice", "There is a `token` and a `password`.", "Keep the one that the Gateway asks for.")
 

@@ -72,6 +72,7 @@ def test_a_password_is_told_from_a_token(openclaw_of: Read) -> None:
         ({"token": "${POND}", "deny": ["a"], "alsoAllow": ["a"]}, ("warning", "given_twice"), True),
         ({"token": "${NOT_SET}"}, ("error", "variable_not_set"), False),
         ({"token": "${POND}", "password": "${POND}"}, ("error", "given_twice"), False),
+        ({"token": "${POND}\n${POND}"}, ("error", "bad_secret"), False),
         ({"token": "${POND}", "visibility": "some"}, ("error", "wrong_type"), False),
         ({"token": "${POND}", "url": "ftp://x"}, ("error", "bad_url"), False),
         ("http://127.0.0.1:1", ("error", "wrong_type"), False),

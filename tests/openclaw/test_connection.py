@@ -15,6 +15,7 @@ from tests.support.fleets import fleet_of, outcome
 from tests.support.openclaw_gateway import EFFECTIVE, TOKEN, FakeGateway, Refuse, openclaw_gateway, result, tool
 from tests.support.openclaw_specs import MIB, spec_of
 from upstream_clients import JsonObject, State, UpstreamError
+from upstream_clients.openclaw import connection
 from upstream_clients.openclaw.device import signed
 from upstream_clients.openclaw.frames import Challenge
 
@@ -96,6 +97,24 @@ async def test_without_a_socket_calls_go_over_http_alone(
     assert (status.state, status.protocol_version) == (State.READY, "openclaw over HTTP alone")
     assert all("outputSchema" not in one for one in witness.listings[0].tools)  # nobody knows the version
     assert why in caplog.text
+
+
+async def test_a_gateway_that_would_not_talk_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "RETRY_SECONDS", 0.05)
+    refused = Refuse("NOT_PAIRED", "pairing required")
+    async with openclaw_gateway(refuses_greeting=refused) as there, fleet_of(spec_of(there)) as (_, witness):
+        await witness.until(lambda: len(witness.listings) >= 1)
+        there.refuses_greeting = None  # a person has approved the device
+        await witness.until(lambda: names(witness.listings[-1].tools) == ALL)
+        assert witness.states("openclaw") == [State.WAITING, State.STARTING, State.READY]
+
+
+async def test_servers_that_are_not_listed_yet_are_asked_for_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "SOON_SECONDS", 0.05)
+    async with openclaw_gateway() as there:
+        there.effective["notices"] = [{"id": "mcp-not-yet-connected", "servers": ["notes"]}]
+        async with fleet_of(spec_of(there)) as (_, witness):
+            await witness.until(lambda: len(witness.listings) >= 2)
 
 
 async def test_a_token_that_is_wrong_is_told_and_tried_again_later() -> None:
@@ -253,6 +272,4 @@ def test_without_a_gateway_nothing_of_it_is_imported() -> None:
 
 
 def test_frames_are_never_logged() -> None:
-    import upstream_clients.openclaw.connection  # noqa: F401
-
     assert not logging.getLogger("websockets.client").isEnabledFor(logging.ERROR)

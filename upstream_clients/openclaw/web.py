@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 import httpx2
 
-from upstream_clients.errors import UpstreamGone
+from upstream_clients.errors import UpstreamError, UpstreamGone
 from upstream_clients.framing import JsonObject, NotAMessage, dump, parse
 from upstream_clients.network import (
     CONNECT_SECONDS,
@@ -59,7 +59,10 @@ class Web:
             NetworkFailure: there is no answer.
             UpstreamError: it is too large.
         """
-        content = dump(message)
+        try:
+            content = dump(message)
+        except ValueError:
+            raise UpstreamError("the arguments hold no number", hint="Send finite numbers.") from None
         sent = {"content-type": "application/json", "accept": "application/json", **headers}
         try:
             async with self._client.stream("POST", url, headers=sent, content=content) as response:
