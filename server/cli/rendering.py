@@ -157,6 +157,9 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
             output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
+        for exposure in (Exposure.QUARANTINED, Exposure.UNAVAILABLE):
+            if named := inner(inner(document, "catalogue"), str(exposure)):
+                output.line(f"{len(named)} {exposure}: `toolfold list` says why", "dim")
         output.line()
     if not documents:
         output.say("No gateway is running.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.gateways import gateway, payload
+from tests.support.gateways import error_of, gateway, payload
 from tests.support.openclaw_gateway import TOKEN, openclaw_gateway, result
 from upstream_clients import JsonObject
 from upstream_clients.openclaw.target import OpenClawGateway, Visibility
@@ -110,6 +110,16 @@ def test_the_list_of_sessions_is_asked_for_only_where_it_decides() -> None:
         False,
         False,
     )
+
+
+async def test_where_sessions_cannot_be_listed_nothing_is_reached_and_no_other_tool_blamed(tmp_path: Path) -> None:
+    async with openclaw_gateway(answers={"session_status": result({"ok": True})}) as there:
+        async with gateway(tmp_path, {}, {"openclaw": {"url": there.url, "token": TOKEN}}) as opened:
+            failed = error_of(await opened.call("openclaw:core:session_status", {"sessionKey": CHILD}))
+            tools = {tool.id: tool.exposure for tool in opened.running.library.snapshot.catalog.tools()}
+    assert "which sessions are in sight cannot be told" in str(failed["message"])
+    assert there.called("session_status") == []
+    assert tools["openclaw:core:session_status"] == "catalog"
 
 
 async def test_a_call_out_of_sight_is_not_made_and_one_in_sight_is(tmp_path: Path) -> None:

@@ -81,9 +81,7 @@ class Calls:
         rows: list[JsonObject] = []
         offset = 0
         for _ in range(DIRECTORY_PAGES):
-            page = (await self._invoke(LIST, {"limit": 200, "offset": offset, "archived": "all"})).get(
-                "structuredContent"
-            )
+            page = (await self._listed(offset)).get("structuredContent")
             found = page.get("sessions") if isinstance(page, dict) else None
             rows += [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
             following = page.get("nextOffset") if isinstance(page, dict) else None
@@ -91,6 +89,14 @@ class Calls:
                 break
             offset = following
         return Directory.of(rows)
+
+    async def _listed(self, offset: int) -> JsonObject:
+        try:
+            return await self._invoke(LIST, {"limit": 200, "offset": offset, "archived": "all"})
+        except CallFailed as failed:
+            message = f"which sessions are in sight cannot be told ({failed.error.message})"
+            hint = 'That needs sessions_list, or "visibility": "all" in gateway.openclaw.'
+            raise CallFailed(UpstreamError(message, hint=hint), is_over=failed.is_over) from None
 
     async def _invoke(self, name: str, arguments: JsonObject) -> JsonObject:
         waited = 0.0

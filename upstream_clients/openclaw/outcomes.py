@@ -106,7 +106,9 @@ def refusal_of(status: int, body: JsonObject, tool: str, retry_after: float | No
         return Refusal(_blocked(said))
     if status == 404 and said.get("type") == "not_found":
         message = f"OpenClaw has no tool {tool}, or does not let it be called from outside (HTTP 404)"
-        return Refusal(ToolUnavailable(message, hint=f"{how_to_open(tool)}. Or use another tool."))
+        return Refusal(
+            ToolUnavailable(message, hint=f"{how_to_open(tool)}. A plugin's tool needs its plugin enabled, too.")
+        )
     if status == 400:
         return Refusal(_bad_arguments(said))
     if status in (429, 503):
