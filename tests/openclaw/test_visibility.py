@@ -113,10 +113,12 @@ def test_the_list_of_sessions_is_asked_for_only_where_it_decides() -> None:
 
 
 async def test_where_sessions_cannot_be_listed_nothing_is_reached_and_no_other_tool_blamed(tmp_path: Path) -> None:
-    async with openclaw_gateway(answers={"session_status": result({"ok": True})}) as there:
-        async with gateway(tmp_path, {}, {"openclaw": {"url": there.url, "token": TOKEN}}) as opened:
-            failed = error_of(await opened.call("openclaw:core:session_status", {"sessionKey": CHILD}))
-            tools = {tool.id: tool.exposure for tool in opened.running.library.snapshot.catalog.tools()}
+    async with (
+        openclaw_gateway(answers={"session_status": result({"ok": True})}) as there,
+        gateway(tmp_path, {}, {"openclaw": {"url": there.url, "token": TOKEN}}) as opened,
+    ):
+        failed = error_of(await opened.call("openclaw:core:session_status", {"sessionKey": CHILD}))
+        tools = {tool.id: tool.exposure for tool in opened.running.library.snapshot.catalog.tools()}
     assert "which sessions are in sight cannot be told" in str(failed["message"])
     assert there.called("session_status") == []
     assert tools["openclaw:core:session_status"] == "catalog"
