@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from tests.support.certificates import server_context, signed_by_itself
 from tests.support.fleets import fleet_of, outcome
 from tests.support.openclaw_gateway import EFFECTIVE, TOKEN, FakeGateway, Refuse, openclaw_gateway, result, tool
 from tests.support.openclaw_specs import MIB, spec_of
@@ -81,6 +82,7 @@ async def test_a_gateway_that_tells_nothing_is_called_with_the_tools_that_come_w
             "does not speak version 4",
         ),
         ({"upgrade_status": 404}, "no WebSocket at its address (HTTP 404)"),
+        ({"upgrade_status": 302}, "no WebSocket at its address (HTTP 302)"),
     ],
 )
 async def test_without_a_socket_calls_go_over_http_alone(
@@ -233,6 +235,25 @@ async def test_what_is_no_frame_ends_the_connection(frame: str, error: str) -> N
         status = await witness.until_state("openclaw", State.DOWN)
         await witness.until(lambda: len(witness.listings) == 2)
     assert status.error.startswith(error[:60])
+
+
+async def test_over_tls_the_certificate_is_checked_and_no_proxy_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "wss_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    path = signed_by_itself(tmp_path)
+    answers = {"llm-task": result({"json": 1})}
+    async with openclaw_gateway(tls=server_context(path), answers=answers) as there:
+        async with fleet_of(spec_of(there)) as (_, witness):
+            down = await witness.until_state("openclaw", State.DOWN)
+        assert there.greetings == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(path))
+        async with fleet_of(spec_of(there)) as (fleet, _):
+            came = await outcome(fleet, "openclaw", "llm-task")
+    assert down.error == f"the certificate of 127.0.0.1:{there.port} is not accepted: self-signed certificate"
+    assert isinstance(came, dict)
+    assert len(there.greetings) == 1
 
 
 async def test_a_gateway_elsewhere_is_greeted_with_a_signature_that_holds() -> None:

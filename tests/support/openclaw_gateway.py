@@ -7,6 +7,7 @@ comes is kept: `calls`, `greetings`, `asked`.
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -154,6 +155,7 @@ class FakeGateway:
     calls: list[Call] = field(default_factory=list)
     greetings: list[JsonObject] = field(default_factory=list)
     asked: list[tuple[str, JsonObject]] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None
     port: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     _sockets: list["_Socket"] = field(default_factory=list)
@@ -162,11 +164,11 @@ class FakeGateway:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
         """Listens; on the same port as before, if there was one."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -215,7 +217,7 @@ class FakeGateway:
         reply = Reply(reader, writer)
         if headers.get("upgrade") == "websocket":
             if self.upgrade_status:
-                await reply.json(self.upgrade_status, {})
+                await reply.json(self.upgrade_status, {}, {"location": f"http://127.0.0.1:{self.port}/elsewhere"})
             else:
                 await _Socket(self, reader, writer).run(head)
             return
