@@ -172,7 +172,7 @@ class Gateway:
         status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
             raise not_yet_listed(self._redacted(status), time.time())
-        known = snapshot.catalog.get(reference.strip())
+        known = snapshot.catalog.get(found.reference)
         if known is not None and known.exposure is Exposure.UNAVAILABLE:
             raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)

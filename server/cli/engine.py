@@ -12,7 +12,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from index import Tool, Unresolved
+from index import Exposure, Tool, Unresolved
+from server.answers import unavailable
 from server.app import Hooks, Running, open_gateway
 from server.clean import one_line
 from server.cli.configured import Configured
@@ -123,7 +124,10 @@ class Engine:
         starting = sorted(started & set(self.still_starting()))
         if starting:
             return still_starting(f"There is no tool {reference!r} yet", starting)
-        if unresolved.ambiguous:
+        known = self._running.library.snapshot.catalog.get(unresolved.reference)
+        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+            error = unavailable(known)
+        elif unresolved.ambiguous:
             error = GatewayError("ambiguous_tool", f"{reference!r} names several tools.", f"Use {_either(candidates)}.")
         else:
             hint = f"Did you mean {_either(candidates)}?" if candidates else "Find its id: toolfold search WORDS"

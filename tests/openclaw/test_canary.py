@@ -70,6 +70,7 @@ async def test_the_command_line_treats_a_gateway_like_any_upstream_and_hides_its
         probed = await run(tmp_path, "check", "--probe", "--json")
         listed = await run(tmp_path, "list", "openclaw")
         called = await run(tmp_path, "call", "openclaw:llm-task:llm-task", "prompt=x", "--json")
+        closed = await run(tmp_path, "call", "openclaw:core:sessions_send", "message=x", "--json")
         shown = await run(tmp_path, "config", "show", "--json")
     ((finding,), (upstream,)) = probed.member("findings"), probed.member("upstreams")
     assert (finding["code"], finding["fix"]) == ("unknown_tool", "Did you mean `sessions_spawn`?")
@@ -77,9 +78,10 @@ async def test_the_command_line_treats_a_gateway_like_any_upstream_and_hides_its
     lines = {line.split()[0]: line for line in listed.out.splitlines() if line.startswith("openclaw:")}
     assert "unavailable: direct-only in OpenClaw" in lines["openclaw:core:sessions_yield"]
     assert "unavailable" not in lines["openclaw:llm-task:llm-task"]
-    assert [ran.code for ran in (listed, called, shown)] == [0, 0, 0]
+    assert [ran.code for ran in (listed, called, shown, closed)] == [0, 0, 0, 12]
+    assert closed.error()["code"] == "tool_unavailable"
     assert shown.json()["gateway"]["openclaw"]["token"] == "[redacted]"  # type: ignore[index]
-    assert_hidden(*(ran.out + ran.err for ran in (probed, listed, called, shown)))
+    assert_hidden(*(ran.out + ran.err for ran in (probed, listed, called, closed, shown)))
 
 
 async def test_a_gateway_that_refuses_the_token_is_a_finding_that_does_not_show_it(tmp_path: Path) -> None:
