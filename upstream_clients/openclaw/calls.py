@@ -1,7 +1,8 @@
 """Calls of a Gateway's tools: `POST /tools/invoke`, and what its answer comes to.
 
 Laws
-1. One call is one request. It is sent again only when the Gateway did not take it and names a time to come back.
+1. One call is one request, after the list of sessions was asked for where sight is limited. It is sent again only when
+   the Gateway did not take it and names a time to come back.
 2. What the operator's filters do not let through is not sent; what comes back passes them, and the sanitiser, before anyone
    sees it.
 """
