@@ -15,17 +15,17 @@ from typing import TypeAlias
 
 from index.admission import refusal
 from index.fingerprint import combined, owner_digest
-from index.ids import split_tool_id, tool_id
+from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
-from index.tool import REACHABLE, Exposure, JsonObject, Listing, Tool
+from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
-MAX_REFERENCE_CHARS = 258  # an id has at most 64 + 64 + 128 characters and two colons; longer text names nothing
+MAX_TOOLS_PER_GATEWAY = 10_000  # which stands for any number of servers
+MAX_REFERENCE_CHARS = 130 + MAX_INNER_ID_CHARS  # source and owner of 64, and two colons; longer text names nothing
 _MAX_NAME_CHARS = 128
-_TOO_MANY = f"the listing has more than {MAX_TOOLS_PER_LISTING:,} tools"
 
-Classify: TypeAlias = Callable[[str, JsonObject], tuple[Exposure, str]]
-"""Policy's answer for an admitted tool, given its id and definition: the exposure, and the reason for it."""
+Classify: TypeAlias = Callable[[str, JsonObject], Judgement]
+"""What becomes of an admitted tool, given its id and definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class _Shelf:
 
     tools: tuple[Tool, ...]
     by_name: Mapping[str, Tool]
+    reachable_by_bare_name: Mapping[str, tuple[Tool, ...]]
     reachable_names: tuple[Name, ...]
     digest: str
 
@@ -100,8 +101,7 @@ class Catalog:
         if exact is not None and exact.exposure in REACHABLE:  # no bare name looks like an id: it has no colon
             return exact
         shelves = self._shelves.values()
-        named = (shelf.by_name.get(asked) for shelf in shelves)
-        found = [tool for tool in named if tool is not None and tool.exposure in REACHABLE]
+        found = [tool for shelf in shelves for tool in shelf.reachable_by_bare_name.get(asked, ())]
         if len(found) == 1:
             return found[0]
         if found:
@@ -124,40 +124,49 @@ class Catalog:
 
 
 def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
+    reachable = [tool for tool in tools if tool.exposure in REACHABLE]
+    by_bare_name: dict[str, tuple[Tool, ...]] = {}
+    for tool in reachable:
+        by_bare_name[tool.bare_name] = (*by_bare_name.get(tool.bare_name, ()), tool)
     return _Shelf(
         tools=tools,
         by_name={tool.name: tool for tool in tools},
-        reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in tools if tool.exposure in REACHABLE),
+        reachable_by_bare_name=by_bare_name,
+        reachable_names=tuple(prepare(tool.id, tool.owner, tool.bare_name) for tool in reachable),
         digest=owner_digest(tools),
     )
 
 
 def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
     """Every tool of the listing with its exposure: refused as unsound, or as policy says."""
-    count = Counter(_name(definition) for definition in listing.tools)
-    for position, definition in enumerate(listing.tools):
-        name = _name(definition)
+    longest_name = MAX_INNER_ID_CHARS if listing.gateway else _MAX_NAME_CHARS
+    names = [_name(definition, longest_name) for definition in listing.tools]
+    count = Counter(names)
+    most = MAX_TOOLS_PER_GATEWAY if listing.gateway else MAX_TOOLS_PER_LISTING
+    too_many = f"the listing has more than {most:,} tools"
+    for position, (name, definition) in enumerate(zip(names, listing.tools, strict=True)):
         identity = tool_id(listing.source, listing.owner, name)
-        refused = refusal(definition) if position < MAX_TOOLS_PER_LISTING else _TOO_MANY
+        refused = refusal(definition, gateway=listing.gateway) if position < most else too_many
         reason = refused or ("duplicate name" if count[name] > 1 else "")
-        exposure, why = (Exposure.QUARANTINED, reason) if reason else classify(identity, definition)
+        judged = Judgement(Exposure.QUARANTINED, reason) if reason else classify(identity, definition)
         yield Tool(
             id=identity,
             source=listing.source,
             owner=listing.owner,
             name=name,
             definition={} if refused else definition,  # what was refused may be endless; nothing of it is kept
-            exposure=exposure,
-            reason="" if exposure is Exposure.CATALOG else why,
+            exposure=judged.exposure,
+            reason=judged.reason,
             trusted=listing.trusted,
             cached=listing.cached,
+            warning=judged.warning,
             via=listing.via,
         )
 
 
-def _name(definition: object) -> str:
+def _name(definition: object, longest: int) -> str:
     """The tool's name, for a record of it; one too long to be admitted is cut so that it equals no name that is."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str):
         return ""
-    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

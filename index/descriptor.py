@@ -38,9 +38,9 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n")
 
 def indexed_text(tool: Tool) -> Iterator[tuple[str, str]]:
     """The indexed parts of a tool, each with the field that it belongs to."""
-    yield "name", tool.name
-    yield "server", tool.owner
-    if tool.label != tool.name:
+    yield "name", tool.bare_name
+    yield "server", tool.server
+    if tool.label != tool.bare_name:
         yield "title", tool.label[:MAX_HINT_CHARS]
     if tool.search_hint:
         yield "search hint", tool.search_hint[:MAX_HINT_CHARS]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from index.ids import is_id_part
+from index.ids import bare_name, inner_owners, is_id_part
 
 JsonObject: TypeAlias = dict[str, object]
 
@@ -23,10 +23,20 @@ REACHABLE = frozenset({Exposure.CATALOG, Exposure.DIRECT})
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What becomes of a tool, the reason if that is not the ordinary, and what a person should look at."""
+
+    exposure: Exposure = Exposure.CATALOG
+    reason: str = ""
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused.
 
-    `via` names the upstream where that is another word than the owner in the id.
+    `warning` is what a person should look at, whether the tool is in use or held back for it. `via` names the upstream
+    where that is another word than the owner in the id.
     """
 
     id: str
@@ -38,6 +48,7 @@ class Tool:
     reason: str
     trusted: bool
     cached: bool
+    warning: str = ""
     via: str = ""
 
     @property
@@ -46,15 +57,25 @@ class Tool:
         return self.via or self.owner
 
     @property
+    def bare_name(self) -> str:
+        """The name without the gateways that the tool is behind."""
+        return bare_name(self.name)
+
+    @property
+    def server(self) -> str:
+        """The names that its server goes by: the owner, and behind another gateway those that it has there."""
+        return " ".join((self.owner, *inner_owners(self.name)))
+
+    @property
     def description(self) -> str:
         """The upstream's description; empty when there is none."""
         return _text(self.definition.get("description"))
 
     @property
     def label(self) -> str:
-        """The name meant for people: `title`, else the annotation's title, else the name."""
+        """The name meant for people: `title`, else the annotation's title, else the bare name."""
         annotations = _object(self.definition.get("annotations"))
-        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.name
+        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.bare_name
 
     @property
     def input_schema(self) -> JsonObject:
@@ -75,13 +96,17 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools of one owner that its upstream answered at one time, in its order. `via`: see `Tool`."""
+    """All tools of one owner that its upstream answered at one time, in its order. Names of a `gateway` may be ids.
+
+    `via`: see `Tool`.
+    """
 
     source: str
     owner: str
     tools: tuple[JsonObject, ...] = field(repr=False, hash=False)
     trusted: bool = False
     cached: bool = False
+    gateway: bool = False
     via: str = ""
 
     @property

@@ -39,7 +39,7 @@ class Vocabulary:
         self._lock = threading.Lock()
         self._alphabets = Alphabets(Alphabet(), Alphabet())
         self._outlines = [
-            outline([text for _, text in indexed_text(tool)], tool.name, tool.owner, self._alphabets, stem)
+            outline([text for _, text in indexed_text(tool)], tool.bare_name, tool.server, self._alphabets, stem)
             for tool in tools
         ]
         self._rarities = _rarities([one.terms for one in self._outlines])

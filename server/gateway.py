@@ -11,9 +11,11 @@ from typing import Final
 
 import anyio.to_thread
 
-from index import Catalog, Exposure, Tool
+from index import Catalog, Explanation, Exposure, Near, Tool
 from server.answers import (
+    batch_note,
     description,
+    explained,
     hits,
     missing,
     not_yet_listed,
@@ -23,6 +25,7 @@ from server.answers import (
     with_starting,
 )
 from server.calling import Call, CallPath, UpstreamFailure
+from server.chains import page, refuse_circles
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
@@ -31,7 +34,7 @@ from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
-from upstream_clients import JsonObject, State, UpstreamStatus
+from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
@@ -49,16 +52,22 @@ LEAST_HITS_A_QUERY: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once."""
+    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once.
+
+    `node` is its id among gateways, `gateways` are the ids of those that are its upstreams, by owner.
+    """
 
     servers: Mapping[str, ServerEntry]
     settings: GatewaySettings
     library: Library
     calls: CallPath
     instructions: Callable[[str], str]
+    node: str
+    gateways: Callable[[], Mapping[str, str]]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+    near: Callable[[], Near | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,19 @@ class Gateway:
             answer["note"] = note
         return answer
 
+    async def explain(self, query: str, limit: int | None = None) -> JsonObject:
+        """The answer of `search`, and in each hit why it was found: for people, and never shown to a model.
+
+        Raises:
+            GatewayError: as `search`.
+        """
+        answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
+        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit), self._parts.near())
+        why = {one.tool_id: explained(one) for one in taken}
+        found = answer["tools"]
+        assert isinstance(found, list)
+        return {**answer, "tools": [{**hit, "explanation": why.get(hit["id"])} for hit in found]}
+
     async def search_all(self, queries: Sequence[str], limit: int | None = None) -> JsonObject:
         """Hits for several queries: which tools each found, how sure, and every tool once.
 
@@ -114,8 +136,8 @@ class Gateway:
             "tools": hits(tuple(tools.values()), self._shows_hints),
             **unseen,
         }
-        if "starting" in unseen:
-            answer["note"] = search_note(len(tools), unseen, ())
+        if note := batch_note([bool(one.tools) for one in found], unseen):
+            answer["note"] = note
         return answer
 
     async def describe(self, reference: str) -> JsonObject:
@@ -134,13 +156,41 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        if PATH_META in call.meta:
+            refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
-            return self._parts.calls.read_result(call)
+            return await self._read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+
+    async def _read_result(self, call: Call) -> JsonObject:
+        calls = self._parts.calls
+        try:
+            return calls.read_result(call)
+        except GatewayError as unknown:
+            read = await calls.read_behind(call, self._running_gateways()) if unknown.code == "unknown_result" else None
+            if read is None:
+                raise
+            return read
+
+    def _running_gateways(self) -> list[str]:
+        """Those that may have kept a part of a result: gateways of our kind, which nothing has stopped."""
+        statuses = self._parts.statuses()
+        of_our_kind = [owner for owner, node in self._parts.gateways().items() if node != UNNAMED]
+        return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
+
+    def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
+        """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.
+
+        Raises:
+            GatewayError: its request went in a circle, or came too far.
+        """
+        refuse_circles(self._parts.node, meta)
+        self._want_unlisted()
+        return page(self._parts.library.snapshot.catalog.reachable(), self._parts.gateways(), meta, after)
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""
@@ -159,7 +209,7 @@ class Gateway:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
 
         Raises:
-            GatewayError: no such tool, several of that name, or its upstream has not listed any tool yet.
+            GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
         found = self._parts.library.snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
@@ -168,6 +218,8 @@ class Gateway:
         found = snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
+        if held := _held(snapshot.catalog, reference):
+            raise held
         self._want_unlisted()
         status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
@@ -182,7 +234,7 @@ class Gateway:
             _check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count)
+        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count, self._parts.near())
 
     def _count(self, limit: int | None) -> int:
         settings = self._parts.settings.tool_search
@@ -207,6 +259,15 @@ class Gateway:
         return replace(status, error=redact(status.error), hint=redact(status.hint))
 
 
+def _held(catalog: Catalog, reference: str) -> GatewayError | None:
+    """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
+    tool = catalog.get(reference.strip())
+    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
+        return None
+    hint = f"A person has to look at it: toolfold trust {tool.upstream} {tool.name}"
+    return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
+
+
 def _is_found(tool: Tool) -> bool:
     """The index may lag behind: a tool that has just been hidden must not be found."""
     return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
@@ -219,18 +280,22 @@ def _check(query: str) -> None:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
 
 
-def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int) -> tuple[Found, ...]:
+def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
     """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count) for query in queries)
+    return tuple(_found(snapshot, query, count, near) for query in queries)
 
 
-def _found(snapshot: Snapshot, query: str, count: int) -> Found:
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
     if snapshot.index is None:
         return Found((), {}, ())
-    matches = snapshot.index.search(query, count)
+    matches = snapshot.index.search(query, count, near)
     found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
     closest_words = () if found else snapshot.index.closest_words(query)
     return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+
+
+def _taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
+    return snapshot.index.explain(query, count, snapshot.catalog.get, near) if snapshot.index else ()
 
 
 def _short_answer(query: str, found: Found) -> JsonObject:

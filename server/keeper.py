@@ -81,7 +81,9 @@ class ListingKeeper:
         known = self._newest.get(listing.owner)
         before = self._places(listing.owner)
         self._live.add(listing.owner)
-        fresh = StoredListing(listing.tools, listing.greeting.era, listing.greeting.instructions, time.time())
+        fresh = StoredListing(
+            listing.tools, listing.greeting.era, listing.greeting.instructions, time.time(), listing.gateway
+        )
         self._newest[listing.owner] = fresh
         gone = [Gone(*place, "") for place in before if place not in self._places(listing.owner)]
         self._library.take(*gone, *self._listings(listing.owner, fresh))
@@ -98,6 +100,10 @@ class ListingKeeper:
         """What the upstream says of itself. Untrusted text."""
         known = self._newest.get(owner)
         return known.instructions if known else ""
+
+    def gateways(self) -> Mapping[str, str]:
+        """The upstreams that are gateways, and the ids that they had when they were listed."""
+        return {owner: known.gateway for owner, known in self._newest.items() if known.gateway}
 
     def owners(self) -> frozenset[str]:
         """The upstreams whose tools are known, live or stored."""
@@ -124,9 +130,9 @@ class ListingKeeper:
 
     def _listings(self, upstream: str, stored: StoredListing) -> list[Listing]:
         """What one upstream lists, by source and owner."""
-        server, is_cached = self._servers[upstream], upstream not in self._live
+        server, is_cached, is_gateway = self._servers[upstream], upstream not in self._live, bool(stored.gateway)
         return [
-            Listing(source, owner, tools, trusted=server.trusted, cached=is_cached, via=upstream)
+            Listing(source, owner, tools, server.trusted, is_cached, is_gateway, via=upstream)
             for (source, owner), tools in _by_place(server, stored.tools).items()
         ]
 
@@ -158,5 +164,9 @@ def _by_place(server: ServerEntry, tools: tuple[JsonObject, ...]) -> dict[tuple[
 
 
 def _is_same(known: StoredListing, fresh: StoredListing) -> bool:
-    told_the_same = (known.tools, known.era, known.instructions) == (fresh.tools, fresh.era, fresh.instructions)
+    told_the_same = _told(known) == _told(fresh)
     return told_the_same and fresh.saved - known.saved < REFRESH_SECONDS
+
+
+def _told(stored: StoredListing) -> tuple[object, ...]:
+    return stored.tools, stored.era, stored.instructions, stored.gateway

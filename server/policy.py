@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from index import Exposure
 from server.config import GatewaySettings, ServerEntry
+from server.pins import PinnedUpstream
 from upstream_clients import DIRECT_META, UNAVAILABLE_META
 
 
@@ -20,13 +21,15 @@ class Policy:
         self._allow = settings.policy.allow
         self._deny = settings.policy.deny
         self._direct = settings.direct_tools
+        self._pins = settings.pins
 
     def exposure(self, owner: str, tool_id: str, definition: dict[str, object]) -> tuple[Exposure, str]:
         """What becomes of one tool, and why (empty for an ordinary catalogue tool)."""
         server, name = self._servers.get(owner), str(definition.get("name"))
+        names = (name, name.rpartition(":")[2])  # behind a gateway: the id there, and the tool's own name
         if server is None:  # it was removed a moment ago, and its listing is about to follow
             return Exposure.HIDDEN, "its upstream is not configured"
-        if why := self._why_hidden(server, name, tool_id):
+        if why := self._why_hidden(server, names, tool_id):
             return Exposure.HIDDEN, why
         if reason := _said_by_adapter(server, definition, UNAVAILABLE_META):
             return Exposure.UNAVAILABLE, str(reason)
@@ -38,13 +41,13 @@ class Policy:
             return Exposure.DIRECT, "direct-only in OpenClaw"
         return Exposure.CATALOG, ""
 
-    def _why_hidden(self, server: ServerEntry, name: str, tool_id: str) -> str:
+    def _why_hidden(self, server: ServerEntry, names: tuple[str, str], tool_id: str) -> str:
         """Which of the operator's filters keeps the tool from everyone; "" if none does."""
-        if _matches(name, server.exclude_tools):
+        if any(_matches(name, server.exclude_tools) for name in names):
             return "excluded by excludeTools"
-        if server.include_tools and not _matches(name, server.include_tools):
+        if server.include_tools and not any(_matches(name, server.include_tools) for name in names):
             return "not among includeTools"
-        if server.openclaw is not None and _matches(name, server.openclaw.deny):
+        if server.openclaw is not None and _matches(names[0], server.openclaw.deny):
             return "denied by gateway.openclaw.deny"
         if _matches(tool_id, self._deny):
             return "denied by gateway.policy.deny"
@@ -55,7 +58,15 @@ class Policy:
         server = self._servers[owner]
         denied = server.openclaw.deny if server.openclaw else ()
         filters = (server.include_tools, server.exclude_tools, server.always_load, server.trusted, denied)
-        return (self._allow, self._deny, self._direct, *filters)
+        return (self._allow, self._deny, self._direct, self._pins, *filters)
+
+    def pinned_upstream(self, owner: str) -> PinnedUpstream | None:
+        """What the owner's pins are kept under; None when it is not configured any more, or is a Gateway of the operator's.
+
+        Such a Gateway is trusted, and says other things of its tools with each version and setting of its own.
+        """
+        server = self._servers.get(owner)
+        return PinnedUpstream(owner, server.fingerprint) if server and server.openclaw is None else None
 
     def may_publish_directly(self) -> frozenset[str]:
         """The owners whose tools may be direct-only, which the first `tools/list` must know of."""

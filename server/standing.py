@@ -13,8 +13,10 @@ from server.device import device_seed
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.semantics import Meanings
 from upstream_clients import (
     Endpoint,
     Fleet,
@@ -36,13 +38,19 @@ from upstream_clients import (
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What one gateway keeps for life. `lazy`: no upstream is started before it is asked for, whatever the settings say."""
+    """What one gateway keeps for life. `node` is its id among gateways.
+
+    `lazy`: no upstream is started before it is asked for, whatever the settings say.
+    """
 
     library: Library
     keeper: ListingKeeper
     fleet: Fleet
     redact: Redactor
     results: ResultStore
+    pins: Pins
+    meanings: Meanings
+    node: str
     lazy: bool
     state: Path
 
@@ -87,9 +95,12 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         standing.library,
         calls,
         keeper.instructions,
+        standing.node,
+        keeper.gateways,
         statuses,
         fleet.want,
         redact,
+        standing.meanings.near,
     )
 
 
@@ -112,7 +123,14 @@ def _spec(
         protocol=server.protocol,
         known_era=keeper.era(server.owner),
         lazy=lazy,
+        idle_stop_seconds=_idle_stop(server, settings),
+        gateway=server.gateway,
     )
+
+
+def _idle_stop(server: ServerEntry, settings: GatewaySettings) -> float:
+    own = server.idle_stop_seconds
+    return settings.startup.idle_stop_seconds if own is None else own
 
 
 def _endpoint(server: ServerEntry, remote: Remote, message_bytes: int, wait_seconds: float) -> Endpoint:

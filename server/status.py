@@ -10,20 +10,25 @@ from server.clean import one_line
 from upstream_clients import JsonObject, UpstreamStatus
 
 NAMED_TOOLS: Final = 50
-"""Quarantined and unavailable tools named with their reason; the rest is counted."""
+"""Tools named with what is wrong with them; the rest is counted."""
 
 
 def describe_state(running: Running) -> JsonObject:
     """Upstreams, catalogue and published names."""
     catalog = running.library.snapshot.catalog
-    tools = catalog.tools()
+    tools, gateways = catalog.tools(), running.keeper.gateways()
+    warned = [tool for tool in tools if tool.warning]
     return {
-        "upstreams": [describe_upstream(status, tools) for status in running.statuses().values()],
+        "upstreams": [
+            describe_upstream(status, tools) | ({"gateway": True} if owner in gateways else {})
+            for owner, status in running.statuses().items()
+        ],
         "catalogue": {
             "generation": catalog.generation,
             "tools": dict(Counter(str(tool.exposure) for tool in tools)),
             "quarantined": _reasons(tools, Exposure.QUARANTINED),
             "unavailable": _reasons(tools, Exposure.UNAVAILABLE),
+            "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
         "published": [tool["name"] for tool in running.gateway.surface().tools],
     }

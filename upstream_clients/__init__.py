@@ -3,6 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
+from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
 from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
@@ -10,6 +11,7 @@ from upstream_clients.errors import (
     UpstreamDown,
     UpstreamError,
     UpstreamGone,
+    UpstreamOverloaded,
     UpstreamProtocolFault,
     UpstreamRefused,
     UpstreamTimeout,
@@ -27,6 +29,8 @@ from upstream_clients.openclaw import (
     is_loopback,
 )
 from upstream_clients.peer import Patience, Progress
+from upstream_clients.platform import process_birth
+from upstream_clients.platform.threaded_pipes import ThreadedReader, ThreadedWriter
 from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
@@ -34,8 +38,11 @@ __all__ = [
     "CORE_OWNER",
     "DIRECT_META",
     "KNOWN_TOOLS",
+    "MOST_HOPS",
     "OWNER_META",
+    "PATH_META",
     "UNAVAILABLE_META",
+    "UNNAMED",
     "Endpoint",
     "Era",
     "Fleet",
@@ -50,10 +57,13 @@ __all__ = [
     "Protocol",
     "State",
     "Target",
+    "ThreadedReader",
+    "ThreadedWriter",
     "UpstreamDown",
     "UpstreamError",
     "UpstreamGone",
     "UpstreamListing",
+    "UpstreamOverloaded",
     "UpstreamProtocolFault",
     "UpstreamRefused",
     "UpstreamSpec",
@@ -62,6 +72,10 @@ __all__ = [
     "UpstreamUnauthorized",
     "dump",
     "is_loopback",
+    "mark_of",
+    "new_node",
     "open_fleet",
     "parse",
+    "path_in",
+    "process_birth",
 ]

@@ -31,6 +31,12 @@ class UpstreamDown(UpstreamError):
     code = "upstream_down"
 
 
+class UpstreamOverloaded(UpstreamError):
+    """It has as many calls as it may have. The call was not sent."""
+
+    code = "overloaded"
+
+
 class UpstreamGone(UpstreamError):
     """The connection ended while a request was under way."""
 
@@ -51,6 +57,12 @@ class UpstreamTimeout(UpstreamError):
     """No answer, and no sign of progress, within the time allowed."""
 
     code = "upstream_timeout"
+
+
+class Dismissed(UpstreamError):
+    """We have ended the connection, because nobody used it."""
+
+    code = "upstream_asleep"
 
 
 class UpstreamProtocolFault(UpstreamError):

@@ -15,7 +15,8 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from upstream_clients.connection import Children
+from upstream_clients.chain import new_node
+from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter
 from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
@@ -62,9 +63,7 @@ class Fleet:
         for owner, spec in wanted.items():
             known = members.get(owner)
             if known is not None and _starts_alike(known.upstream.spec, spec):
-                known.upstream.spec = spec
-                if not spec.lazy:
-                    known.upstream.want()
+                known.upstream.adopt(spec)
                 continue
             if known is not None:
                 self._tasks.start_soon(self._retire, known)
@@ -128,7 +127,7 @@ class Fleet:
 
 def _starts_alike(one: UpstreamSpec, other: UpstreamSpec) -> bool:
     """Whether both start the same server in the same way; how long is waited for it may change while it runs."""
-    return (one.target, one.protocol) == (other.target, other.protocol)
+    return (one.target, one.protocol, one.gateway) == (other.target, other.protocol, other.gateway)
 
 
 @asynccontextmanager
@@ -138,12 +137,19 @@ async def open_fleet(
     on_listing: OnListing,
     on_status: OnStatus,
     concurrency: int | None = None,
+    *,
+    node: str = "",
 ) -> AsyncIterator[Fleet]:
-    """Runs the upstreams for as long as the context lasts; leaving it ends them all, in about a second."""
+    """Runs the upstreams for as long as the context lasts; leaving it ends them all, in about a second.
+
+    `node` is the id by which other gateways know this one.
+    """
     platform = current_platform()
     watchdog = Watchdog(platform)
     slots = anyio.Semaphore(concurrency or STARTS_PER_CORE * (os.cpu_count() or 1))
-    around = Surroundings(Children(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
+    around = Surroundings(
+        Opener(platform, watchdog), Greeter(client_info), slots, node or new_node(), on_listing, on_status
+    )
     await anyio.to_thread.run_sync(watchdog.__enter__)
     try:
         async with anyio.create_task_group() as tasks:

@@ -25,15 +25,15 @@ KEPT_SECONDS: Final = 3.0
 BUSY: Final = "Try again later."
 
 
-def network() -> httpx2.AsyncBaseTransport:
-    """Certificates are those of the system, or of SSL_CERT_FILE. Reading them blocks for tens of milliseconds."""
+def network(authorities: ssl.SSLContext) -> httpx2.AsyncBaseTransport:
     limits = httpx2.Limits(
         max_connections=CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_SECONDS
     )
-    return httpx2.AsyncHTTPTransport(verify=certificates(), trust_env=False, limits=limits)
+    return httpx2.AsyncHTTPTransport(verify=authorities, trust_env=False, limits=limits)
 
 
 def certificates() -> ssl.SSLContext:
+    """Those of the system, or of SSL_CERT_FILE. Reading them blocks for tens of milliseconds."""
     return httpx2.create_ssl_context(trust_env=True)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import calling, checking, configuration, gateways, reading
+from server.cli import answering, calling, checking, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -55,13 +55,27 @@ def build_app() -> typer.Typer:
     app.command("search")(reading.search)
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
+    app.command("eval")(evaluating.evaluate_catalogue)
+    app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("demo")(_demo)
+    app.add_typer(_config(), name="config")
+    return app
+
+
+def _config() -> typer.Typer:
     config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)
     config.command("path")(configuration.path)
     config.command("show")(configuration.show)
-    app.add_typer(config, name="config")
-    return app
+    config.command("schema")(configuration.schema)
+    answers = typer.Typer(
+        help="Store answers to ${input:ID}, the values that a file leaves to you.", no_args_is_help=True
+    )
+    answers.command("set")(answering.set_input)
+    answers.command("list")(answering.list_inputs)
+    answers.command("forget")(answering.forget)
+    config.add_typer(answers, name="input")
+    return config
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from index import owner_for_key
+from server.config import started_by
 from server.config.dialects import Dialect
 from server.config.entry_input import EntryInput, warn_of_unknown_type, warn_of_written_out_secrets
 from server.config.findings import Finding, Findings, Severity, Trouble, shown
@@ -54,7 +55,13 @@ class Surroundings:
     environ: Mapping[str, str] = field(repr=False)
     variables: Variables = field(repr=False)
     answers: Answers
+    started_by: tuple[str, ...]
     gateway: GatewaySettings
+    ask_for: str
+
+    def asks_for(self, key: str) -> bool:
+        """Whether a person is to be asked for what the entry of this key leaves open."""
+        return self.ask_for in ("", key, owner_for_key(key))
 
 
 def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) -> ServerEntry | None:
@@ -70,9 +77,11 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     named = under_our_names(written.value, written.dialect, written.where, findings)
     expansion = Expansion(_variables(written, named, around))
     reading = read_section(EntryInput, {key: expansion.value(value) for key, value in named.items()})
-    if starts_toolfold(reading.section.command_line):
+    starts_itself = starts_toolfold(reading.section.command_line)
+    if starts_itself and reading.section.gateway is not True:
         message = "This entry starts toolfold itself; it is skipped."
-        findings.note("starts_itself", written.where, message, "Nothing to do.")
+        fix = 'Nothing to do. For another gateway behind this one, add "gateway": true.'
+        findings.note("starts_itself", written.where, message, fix)
         return None
     warn_of_written_out_secrets({**written.value, **named}, written.where, findings)
     warn_of_mended(tuple(each for each in reading.mended if not _is_fatal(each)), written.where, findings)
@@ -92,6 +101,9 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     if not troubles:
         site = Site(written.file.parent, around.environ, written.where, is_users_own(written.file, around.environ))
         server, troubles = _prepared(server, reading.section, expansion.used, site, findings)
+    if starts_itself:
+        marks = {started_by.VARIABLE: ",".join(around.started_by)}
+        server = replace(server, env=MappingProxyType({**server.env, **marks}))
     return marked(server, troubles, written.where, findings)
 
 
@@ -103,7 +115,7 @@ def _is_inside_the_host(entry: JsonObject) -> bool:
 
 
 def _variables(written: WrittenEntry, named: JsonObject, around: Surroundings) -> Variables:
-    may_ask = named.get("disabled") is not True
+    may_ask = named.get("disabled") is not True and around.asks_for(written.key)
 
     def answer(key: str) -> Answer | None:
         wanted = written.inputs.get(key, Input(key))
@@ -160,6 +172,8 @@ def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings) -> S
         trusted=entry.trusted,
         hints=entry.hints or around.gateway.hints,
         protocol=entry.protocol,
+        gateway=entry.gateway,
+        idle_stop_seconds=entry.idle_stop_seconds,
         where=written.where,
     )
 

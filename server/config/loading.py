@@ -21,6 +21,7 @@ from server.config.openclaw import read_openclaw
 from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, warn_of_unknown_keys
 from server.config.settings import Settings
+from server.config.started_by import with_own_mark
 from server.config.text import BadText
 from server.config.variables import Variables
 
@@ -42,18 +43,24 @@ class _File:
     inputs: Mapping[str, Input]
 
 
-def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask = ask_nobody) -> Settings:
+def load(
+    paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask = ask_nobody, ask_for: str = ""
+) -> Settings:
     """The settings that these files amount to, in this environment and working folder.
 
-    `ask` gets what is neither in the environment nor stored of the inputs that the files leave open.
+    `ask` gets what is neither in the environment nor stored of the inputs that the files leave open; if `ask_for` names
+    an entry, by its key or its owner, only what that one needs.
 
-    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
+    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone; and for a
+    gateway that has, by way of others, started itself.
     """
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
     written, gateway_where = _gateway(files, findings)
     gateway = read_gateway(written, gateway_where, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway)
+    answers = Answers(environ, ask, findings)
+    started_by = with_own_mark(environ, (file.path for file in files))
+    around = Surroundings(environ, Variables.of(environ, cwd), answers, started_by, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     if isinstance(written, dict):
         inputs = {key: one for file in files for key, one in file.inputs.items()}
@@ -61,7 +68,7 @@ def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask 
         entries.append(read_openclaw(written.get(OPENCLAW), place, inputs, around, findings))
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
-    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files))
+    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
 
 
 def _read(path: Path, cwd: Path, findings: Findings) -> _File:

@@ -84,6 +84,7 @@ def read_openclaw(
         openclaw=OpenClaw(""),
         description=DESCRIPTION,
         hints=around.gateway.hints,
+        gateway=False,
     )
     if not isinstance(written, dict | bool):
         trouble = Trouble("wrong_type", "`openclaw` should be an object.", 'Write {"token": "${NAME}"}, or true.')

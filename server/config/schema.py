@@ -6,6 +6,7 @@ files of other hosts are valid as they are.
 
 import json
 from collections.abc import Mapping
+from importlib import resources
 
 from server.config.entry_input import EntryInput
 from server.config.keys import ALIASES, OPENCLAW, URL_KEYS, WAITS
@@ -43,6 +44,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "trusted": "Whether the server's parameter and result descriptions are shown as it gives them.",
         "hints": "Whether hints about a tool are added to search results.",
         "protocol": "The era of the protocol that is spoken with the server.",
+        "gateway": "Whether the server is a gateway too. Found out, if left out; true also lets toolfold start toolfold.",
+        "idleStopSeconds": "Seconds without a call after which the server is stopped until the next one. 0: never.",
     },
     "Gateway": {
         "toolSearch": "How tools are found. true means mode code, false switches it off.",
@@ -54,6 +57,9 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
         "openclaw": "An OpenClaw Gateway, whose tools are in the catalogue like any other's.",
+        "semantic": "Whether search goes by meaning too, beside words. Needs the extra toolfold[semantic].",
+        "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
+        "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
         "mode": "tools publishes search, describe and call.",
@@ -67,6 +73,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "StartupSettings": {
         "mode": "eager starts all servers at once, lazy each of them when it is needed.",
+        "idleStopSeconds": "Seconds without a call after which a server is stopped until the next one. 0: never.",
         "concurrency": "How many servers start at the same time. By the number of cores, if left out.",
         "timeoutMs": "How long a server may take to start.",
     },
@@ -148,6 +155,11 @@ def document() -> JsonObject:
         },
         "$defs": definitions,
     }
+
+
+def shipped() -> str:
+    """The file beside this module. A test holds it and the models together."""
+    return resources.files(__package__).joinpath(FILE_NAME).read_text(encoding="utf-8")
 
 
 def text() -> str:

@@ -11,12 +11,13 @@ from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
 
 from server.config.findings import Finding
 
 Hints: TypeAlias = Literal["off", "safe"]
+Pinning: TypeAlias = Literal["warn", "strict", "off"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
 Transport: TypeAlias = Literal["http", "sse", "auto"]
 RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
@@ -75,7 +76,10 @@ class PolicySettings(Section):
 
 
 class StartupSettings(Section):
+    """`idle_stop_seconds`: a server that nobody has called for so long is stopped until the next call; 0 for never."""
+
     mode: Literal["eager", "lazy"] = "eager"
+    idle_stop_seconds: Whole = Field(default=0, ge=0, le=DAY_MS // 1000)
     concurrency: Annotated[int, Field(ge=1, le=256), BeforeValidator(_whole)] | None = None  # None: by the cores
     timeout_ms: Whole = Field(default=60_000, ge=100, le=DAY_MS)
 
@@ -110,6 +114,8 @@ class GatewaySettings(Section):
     log: LogSettings = LogSettings()
     http: HttpSettings = HttpSettings()
     hints: Hints = "off"
+    pins: Pinning = "warn"
+    semantic: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,8 @@ class ServerEntry:
     trusted: bool = False
     hints: Hints = "off"
     protocol: Protocol = "legacy"
+    gateway: bool | None = None  # None: it is found out whether it is one
+    idle_stop_seconds: float | None = None
     fingerprint: str = ""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     where: str = field(default="", compare=False)  # the file and the place in it, as findings have them
@@ -187,3 +195,5 @@ class Settings:
     gateway: GatewaySettings
     findings: tuple[Finding, ...]
     sources: tuple[Path, ...]
+    answers: tuple[Path, ...] = ()
+    """Where stored answers to inputs were looked for: nowhere, if no entry needs one."""

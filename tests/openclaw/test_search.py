@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index import Catalog, Exposure, Listing, SearchIndex
+from index import Catalog, Exposure, Judgement, Listing, SearchIndex
 from server.arguments import ArgumentCheck, ResultCheck
 from upstream_clients import UNAVAILABLE_META, JsonObject, OpenClawGateway
 from upstream_clients.openclaw.bundled import read_bundle
@@ -24,10 +24,10 @@ LIVE = {
 
 
 def catalogued(tools: tuple[JsonObject, ...]) -> SearchIndex:
-    def classify(_id: str, definition: JsonObject) -> tuple[Exposure, str]:
+    def classify(_id: str, definition: JsonObject) -> Judgement:
         meta = definition["_meta"]
         assert isinstance(meta, dict)
-        return Exposure.UNAVAILABLE if UNAVAILABLE_META in meta else Exposure.CATALOG, ""
+        return Judgement(Exposure.UNAVAILABLE if UNAVAILABLE_META in meta else Exposure.CATALOG)
 
     catalog = Catalog.empty().with_listing(Listing("openclaw", "core", tools, trusted=True), classify)
     return SearchIndex.build(catalog.tools())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from index import Catalog, Exposure, Listing, SearchIndex
+from index import Catalog, Exposure, Judgement, Listing, SearchIndex
 from server.arguments import ResultCheck
 from upstream_clients import UNAVAILABLE_META, JsonObject, OpenClawGateway
 from upstream_clients.openclaw.bundled import read_bundle
@@ -102,10 +102,10 @@ def test_tools_are_found_by_what_a_real_gateway_says_of_them_too(query: str, nam
     bundle, known = read_bundle(), read_inventory(response("tools-effective.json"))
     tools = listing(known, HERE, bundle, Learned(bundle.version, {}, ()))
 
-    def classify(_id: str, definition: JsonObject) -> tuple[Exposure, str]:
+    def classify(_id: str, definition: JsonObject) -> Judgement:
         meta = definition["_meta"]
         assert isinstance(meta, dict)
-        return Exposure.UNAVAILABLE if UNAVAILABLE_META in meta else Exposure.CATALOG, ""
+        return Judgement(Exposure.UNAVAILABLE if UNAVAILABLE_META in meta else Exposure.CATALOG)
 
     catalog = Catalog.empty().with_listing(Listing("openclaw", "core", tools, trusted=True), classify)
     match, *_ = SearchIndex.build(catalog.tools()).search(query, 3)

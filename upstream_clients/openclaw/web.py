@@ -20,6 +20,7 @@ from upstream_clients.errors import UpstreamError, UpstreamGone
 from upstream_clients.framing import JsonObject, NotAMessage, dump, parse
 from upstream_clients.network import (
     CONNECT_SECONDS,
+    certificates,
     compressed,
     network,
     too_large,
@@ -98,7 +99,7 @@ class NetworkFailure(UpstreamGone):
 @asynccontextmanager
 async def open_web(body_bytes: int) -> AsyncIterator[Web]:
     """A client for as long as the context lasts."""
-    transport = await anyio.to_thread.run_sync(network)
+    transport = network(await anyio.to_thread.run_sync(certificates))
     timeout = httpx2.Timeout(connect=CONNECT_SECONDS, read=None, write=WRITE_SECONDS, pool=POOL_SECONDS)
     headers = {"user-agent": "toolfold", "accept-encoding": "identity"}
     async with httpx2.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False) as client:
