@@ -14,6 +14,7 @@ from upstream_clients.errors import (
     UpstreamOverloaded,
     UpstreamProtocolFault,
     UpstreamRefused,
+    UpstreamStalled,
     UpstreamTimeout,
     UpstreamUnauthorized,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "UpstreamProtocolFault",
     "UpstreamRefused",
     "UpstreamSpec",
+    "UpstreamStalled",
     "UpstreamStatus",
     "UpstreamTimeout",
     "UpstreamUnauthorized",

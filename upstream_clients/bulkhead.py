@@ -40,6 +40,7 @@ class Bulkhead:
         self._queued = queued
         self._busy = 0
         self._waiting: deque[anyio.Event] = deque()
+        self._empty: anyio.Event | None = None  # there once somebody waits for it
 
     def __repr__(self) -> str:
         return f"<Bulkhead {self._busy} of {self._in_flight} busy, {len(self._waiting)} waiting>"
@@ -70,8 +71,16 @@ class Bulkhead:
         self._total.calls -= 1
         if self._waiting:
             self._waiting.popleft().set()
-        else:
-            self._busy -= 1
+            return
+        self._busy -= 1
+        if not self._busy and self._empty is not None:
+            self._empty.set()
+
+    async def emptied(self) -> None:
+        """Returns once nobody is inside."""
+        while self._busy:
+            self._empty = anyio.Event()
+            await self._empty.wait()
 
     async def _turn(self) -> None:
         turn = anyio.Event()

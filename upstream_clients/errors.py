@@ -37,6 +37,12 @@ class UpstreamOverloaded(UpstreamError):
     code = "overloaded"
 
 
+class UpstreamStalled(UpstreamError):
+    """It has not answered for so long that it gets no calls for a while. The call was not sent."""
+
+    code = "upstream_stalled"
+
+
 class UpstreamGone(UpstreamError):
     """The connection ended while a request was under way."""
 

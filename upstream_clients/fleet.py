@@ -15,11 +15,13 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from upstream_clients.bulkhead import Total
 from upstream_clients.chain import new_node
 from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter
 from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
+from upstream_clients.lane import Lane
 from upstream_clients.peer import Progress
 from upstream_clients.platform import current_platform
 from upstream_clients.status import UpstreamListing, UpstreamSpec, UpstreamStatus
@@ -30,14 +32,13 @@ STARTS_PER_CORE: Final = 2
 """Starting a server is work for the processor. 50 at once on 2 cores: the first is ready after 34 s; 4 at a time: 7 s."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class _Member:
-    """One upstream, and how many calls it has. `idle` is there once somebody waits for none."""
+    """One upstream, the way to it, and what ends it."""
 
     upstream: Upstream
+    lane: Lane
     life: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    calls: int = 0
-    idle: anyio.Event | None = None
 
 
 class Fleet:
@@ -47,6 +48,7 @@ class Fleet:
         self._around = around
         self._tasks = tasks
         self._members: dict[str, _Member] = {}
+        self._total = Total()
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self._members)}>"
@@ -89,17 +91,11 @@ class Fleet:
         meta: Mapping[str, object],
         on_progress: Progress | None = None,
     ) -> JsonObject:
-        """See `Upstream.call`."""
+        """See `Lane.call`."""
         member = self._members.get(owner)
         if member is None:
             raise UpstreamDown("it is not running", hint="Run `toolfold check` to see why.")
-        member.calls += 1
-        try:
-            return await member.upstream.call(name, arguments, meta, on_progress)
-        finally:
-            member.calls -= 1
-            if not member.calls and member.idle is not None:
-                member.idle.set()
+        return await member.lane.call(name, arguments, meta, on_progress)
 
     def _member(self, spec: UpstreamSpec) -> _Member:
         def on_listing(listing: UpstreamListing) -> None:
@@ -110,7 +106,8 @@ class Fleet:
             if self._members.get(spec.owner) is member:
                 self._around.on_status(status)
 
-        member = _Member(Upstream(spec, replace(self._around, on_listing=on_listing, on_status=on_status)))
+        upstream = Upstream(spec, replace(self._around, on_listing=on_listing, on_status=on_status))
+        member = _Member(upstream, Lane(upstream, self._total))
         return member
 
     async def _live(self, member: _Member) -> None:
@@ -119,9 +116,7 @@ class Fleet:
 
     async def _retire(self, member: _Member) -> None:
         with anyio.move_on_after(member.upstream.spec.patience.total):
-            while member.calls:
-                member.idle = anyio.Event()
-                await member.idle.wait()
+            await member.lane.emptied()
         member.life.cancel()
 
 

@@ -25,7 +25,16 @@ import anyio
 from upstream_clients.chain import Chaining
 from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter, Greeting
-from upstream_clients.errors import Dismissed, SessionEnded, UpstreamDown, UpstreamError, first_error_alone
+from upstream_clients.errors import (
+    Dismissed,
+    SessionEnded,
+    UpstreamDown,
+    UpstreamError,
+    UpstreamGone,
+    UpstreamRefused,
+    UpstreamTimeout,
+    first_error_alone,
+)
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.process import Launch
@@ -130,6 +139,22 @@ class Upstream:
         finally:
             self._use.calls -= 1
             self._use.ended_at = time.monotonic()
+
+    async def answers(self, patience: Patience) -> bool:
+        """Whether it answers a ping. If not, its connection is ended, and it starts again like one that has failed.
+
+        Raises:
+            UpstreamError: it has no connection.
+        """
+        session = await self._connected()
+        try:
+            await session.request("ping", {}, patience)
+        except UpstreamRefused:  # a server of the newer era does not know the word, and has answered
+            return True
+        except UpstreamTimeout:
+            session.end(UpstreamGone("it answers neither calls nor a ping"))
+            return False
+        return True
 
     async def run(self) -> None:
         """The owner task. Ends only by cancellation."""
