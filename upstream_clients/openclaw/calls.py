@@ -17,7 +17,7 @@ import anyio.to_thread
 from upstream_clients.errors import UpstreamError
 from upstream_clients.framing import JsonObject
 from upstream_clients.openclaw.history import sanitized
-from upstream_clients.openclaw.outcomes import Refusal, refusal_of, result_of
+from upstream_clients.openclaw.outcomes import CallBlocked, Refusal, refusal_of, result_of
 from upstream_clients.openclaw.target import OpenClawGateway
 from upstream_clients.openclaw.visibility import (
     Directory,
@@ -97,7 +97,7 @@ class Calls:
         except CallFailed as failed:
             message = f"which sessions are in sight cannot be told ({failed.error.message})"
             hint = 'That needs sessions_list, or "visibility": "all" in gateway.openclaw.'
-            raise CallFailed(UpstreamError(message, hint=hint), is_over=failed.is_over) from None
+            raise CallFailed(CallBlocked(message, hint=hint), is_over=failed.is_over) from None
 
     async def _invoke(self, name: str, arguments: JsonObject) -> JsonObject:
         waited = 0.0

@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 import httpx2
 
-from upstream_clients.errors import UpstreamError, UpstreamGone
+from upstream_clients.errors import UpstreamGone
 from upstream_clients.framing import JsonObject, NotAMessage, dump, parse
 from upstream_clients.network import (
     CONNECT_SECONDS,
@@ -27,6 +27,7 @@ from upstream_clients.network import (
     wait_asked_for,
     why_broken,
 )
+from upstream_clients.openclaw.outcomes import BadArguments
 from upstream_clients.openclaw.target import place_of
 from upstream_clients.output import INLINE_PARSE_BYTES
 
@@ -63,7 +64,7 @@ class Web:
         try:
             content = dump(message)
         except ValueError:
-            raise UpstreamError("the arguments hold no number", hint="Send finite numbers.") from None
+            raise BadArguments("the arguments hold no number", hint="Send finite numbers.") from None
         sent = {"content-type": "application/json", "accept": "application/json", **headers}
         try:
             async with self._client.stream("POST", url, headers=sent, content=content) as response:
