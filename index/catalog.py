@@ -3,7 +3,7 @@
 Laws:
 1. A snapshot never changes. `with_listing` and `without` answer the next one, or the same one when nothing differs;
    what they do costs by the size of the listing and the number of owners, not by the size of the catalogue.
-2. A tool that is hidden or quarantined answers exactly as one that was never there, to everyone who resolves a name.
+2. A tool that is hidden, unavailable or quarantined answers exactly as one that was never there, to all who resolve a name.
 3. The catalogue holds one collection, the shelves of its owners; everything else is derived from it.
 """
 
@@ -18,7 +18,7 @@ from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
 from index.giving_way import GiveWay, giving_way, never
 from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
-from index.tally import Tally, tally_of
+from index.tally import NOTHING, Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
@@ -105,8 +105,12 @@ class Catalog:
         )
 
     def tallies(self) -> Mapping[str, Tally]:
-        """What each owner has, counted, in the order of the owners."""
-        return {owner: shelf.tally for (_, owner), shelf in sorted(self._shelves.items())}
+        """What each upstream has, counted."""
+        tallies: dict[str, Tally] = {}
+        for (_, owner), shelf in sorted(self._shelves.items()):
+            upstream = shelf.tools[0].upstream if shelf.tools else owner
+            tallies[upstream] = tallies.get(upstream, NOTHING).plus(shelf.tally)
+        return tallies
 
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
@@ -185,6 +189,7 @@ def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
             trusted=listing.trusted,
             cached=listing.cached,
             warning=judged.warning,
+            via=listing.via,
         )
 
 

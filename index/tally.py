@@ -14,10 +14,21 @@ class Tally:
     exposures: Mapping[str, int]
     cached: bool
     quarantined: tuple[Tool, ...]
+    unavailable: tuple[Tool, ...]
     warned: tuple[Tool, ...]
 
+    def plus(self, other: "Tally") -> "Tally":
+        """Both together."""
+        return Tally(
+            dict(Counter(self.exposures) + Counter(other.exposures)),
+            self.cached or other.cached,
+            self.quarantined + other.quarantined,
+            self.unavailable + other.unavailable,
+            self.warned + other.warned,
+        )
 
-NOTHING = Tally({}, False, (), ())
+
+NOTHING = Tally({}, False, (), (), ())
 
 
 def tally_of(tools: Iterable[Tool]) -> Tally:
@@ -27,5 +38,6 @@ def tally_of(tools: Iterable[Tool]) -> Tally:
         dict(Counter(str(tool.exposure) for tool in every)),
         any(tool.cached for tool in every),
         tuple(tool for tool in every if tool.exposure is Exposure.QUARANTINED),
+        tuple(tool for tool in every if tool.exposure is Exposure.UNAVAILABLE),
         tuple(tool for tool in every if tool.warning),
     )

@@ -10,11 +10,12 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 class Exposure(StrEnum):
-    """How far a tool can be seen: found by search, shown up front, kept from the client, or refused as unsound."""
+    """How far a tool can be seen: found by search, shown up front, kept from the client, not callable, or unsound."""
 
     CATALOG = "catalog"
     DIRECT = "direct"
     HIDDEN = "hidden"
+    UNAVAILABLE = "unavailable"
     QUARANTINED = "quarantined"
 
 
@@ -34,7 +35,8 @@ class Judgement:
 class Tool:
     """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused.
 
-    `warning` is what a person should look at, whether the tool is in use or held back for it.
+    `warning` is what a person should look at, whether the tool is in use or held back for it. `via` names the upstream
+    where that is another word than the owner in the id.
     """
 
     id: str
@@ -47,6 +49,12 @@ class Tool:
     trusted: bool
     cached: bool
     warning: str = ""
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        """The upstream that a call goes to."""
+        return self.via or self.owner
 
     @property
     def bare_name(self) -> str:
@@ -88,7 +96,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools that one upstream answered at one time, in its order. Names of a `gateway` may be ids."""
+    """All tools of one owner that its upstream answered at one time, in its order. Names of a `gateway` may be ids.
+
+    `via`: see `Tool`.
+    """
 
     source: str
     owner: str
@@ -96,6 +107,11 @@ class Listing:
     trusted: bool = False
     cached: bool = False
     gateway: bool = False
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        return self.via or self.owner
 
     def __post_init__(self) -> None:
         for part in (self.source, self.owner):

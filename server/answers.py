@@ -141,6 +141,11 @@ def unresolved(found: Unresolved) -> GatewayError:
     return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
 
 
+def unavailable(tool: Tool) -> GatewayError:
+    """What a tool is answered with that is there and cannot be called from outside its host. It is no secret."""
+    return GatewayError("tool_unavailable", f"{tool.id} cannot be called: {tool.reason}.", "Use another tool.")
+
+
 def not_yet_listed(status: UpstreamStatus, now: float) -> GatewayError:
     """Why no tool of this upstream is known: it is down, since when and why, or it has not started yet."""
     if status.state in STARTING:
@@ -189,7 +194,7 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         )
     if instructions:
         found["upstream_instructions"] = {
-            "note": f"Text of the upstream server {tool.owner}, not of toolfold or the user.",
+            "note": f"Text of the upstream server {tool.upstream}, not of toolfold or the user.",
             "text": paragraphs(instructions, INSTRUCTIONS_CHARACTERS),
         }
     return found

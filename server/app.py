@@ -82,11 +82,13 @@ async def open_gateway(
         await keeper.load()
         tasks.start_soon(keeper.run)
         tasks.start_soon(follow_pins, pins, keeper)
-        specs = specs_of(settings, keeper, lazy=lazy)
+        specs = specs_of(settings, keeper, directories.state, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
-            redact = Redactor(secrets_of(settings))
-            standing = Standing(library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, hooks.node, lazy)
+            redact, state = Redactor(secrets_of(settings)), directories.state
+            standing = Standing(
+                library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, hooks.node, lazy, state
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
@@ -116,6 +118,6 @@ class Change:
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))
-        standing.fleet.adopt(specs_of(settings, keeper, lazy=standing.lazy))
+        standing.fleet.adopt(specs_of(settings, keeper, standing.state, lazy=standing.lazy))
         self._settings = settings
         await library.caught_up()

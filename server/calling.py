@@ -91,9 +91,9 @@ class CallPath:
         prepared = await self._prepare(tool, call)
         output_check = await self._output_check(tool)
         try:
-            result = await self._dispatch(tool.owner, tool.name, prepared.arguments, call.meta, call.on_progress)
+            result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, call.meta, call.on_progress)
         except UpstreamError as error:
-            raise UpstreamFailure(tool.owner, error) from None
+            raise UpstreamFailure(tool.upstream, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
         return _labelled(bound(_with_content(result), self._most(call), self._results), tool, prepared)

@@ -81,7 +81,7 @@ def _shown(
 
 
 def _behind(tool: Tool, gateways: Mapping[str, str]) -> tuple[str, ...]:
-    nearest = gateways.get(tool.owner)
+    nearest = gateways.get(tool.upstream)
     return () if not nearest else (nearest, *(path_in(tool.definition.get("_meta")) or ()))
 
 

@@ -20,6 +20,7 @@ from server.answers import (
     missing,
     not_yet_listed,
     search_note,
+    unavailable,
     unresolved,
     with_starting,
 )
@@ -28,7 +29,7 @@ from server.chains import page, refuse_circles
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
-from server.keeper import owner_in
+from server.keeper import upstream_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
@@ -147,8 +148,8 @@ class Gateway:
             GatewayError: no such tool, or several of that name.
         """
         tool = await self.find(reference)
-        status = self._parts.statuses().get(tool.owner)
-        return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+        status = self._parts.statuses().get(tool.upstream)
+        return description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
 
     async def call(self, call: Call) -> JsonObject:
         """The upstream's result; see `CallPath.call`.
@@ -223,9 +224,12 @@ class Gateway:
         if held := _held(snapshot.catalog, reference):
             raise held
         self._want_unlisted()
-        status = self._parts.statuses().get(owner_in(reference))
+        status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
             raise not_yet_listed(self._redacted(status), time.time())
+        known = snapshot.catalog.get(found.reference)
+        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+            raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
@@ -250,7 +254,7 @@ class Gateway:
         return [self._redacted(status) for status in self._parts.statuses().values()]
 
     def _shows_hints(self, tool: Tool) -> bool:
-        server = self._parts.servers.get(tool.owner)
+        server = self._parts.servers.get(tool.upstream)
         return tool.trusted or "safe" in (self._parts.settings.hints, server.hints if server else "off")
 
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
@@ -263,7 +267,7 @@ def _held(catalog: Catalog, reference: str) -> GatewayError | None:
     tool = catalog.get(reference.strip())
     if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
         return None
-    hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
+    hint = f"A person has to look at it: toolfold trust {tool.upstream} {tool.name}"
     return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
 
 

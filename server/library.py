@@ -35,10 +35,14 @@ CATCH_UP_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Stands for the listing of an owner that has no tools any more."""
+    """Stands for the listing of an owner that has no tools any more.
+
+    `upstream` is the one that is gone with it; "" if that still has other owners' tools.
+    """
 
     source: str
     owner: str
+    upstream: str
 
 
 Judge: TypeAlias = Callable[[Listing], Classify]
@@ -49,7 +53,7 @@ Judge: TypeAlias = Callable[[Listing], Classify]
 class Snapshot:
     """A catalogue and an index over it, which may lag behind by a build; ids are looked up in the catalogue.
 
-    `listed` are the owners that the catalogue has a listing of, `indexed` those that the index has seen.
+    `listed` are the upstreams that the catalogue has a listing of, `indexed` those that the index has seen.
     """
 
     catalog: Catalog
@@ -173,6 +177,7 @@ def _with_listings(
 
 
 def _followed(snapshot: Snapshot, catalog: Catalog, listings: Sequence[Listing | Gone]) -> Snapshot:
-    gone = {listing.owner for listing in listings if isinstance(listing, Gone)}
-    listed = (snapshot.listed - gone) | {listing.owner for listing in listings if isinstance(listing, Listing)}
+    last = {listing.upstream: isinstance(listing, Listing) for listing in listings if listing.upstream}
+    gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
+    listed = (snapshot.listed - last.keys()) | {upstream for upstream, is_there in last.items() if is_there}
     return replace(snapshot, catalog=catalog, listed=listed, indexed=snapshot.indexed - gone)

@@ -2,9 +2,11 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
-from index import NOTHING, Tally
+from index import NOTHING, Tally, Tool
 from server.app import Running
 from server.clean import one_line
 from upstream_clients import JsonObject, UpstreamStatus
@@ -18,7 +20,6 @@ def describe_state(running: Running) -> JsonObject:
     catalog = running.library.snapshot.catalog
     tallies, gateways = catalog.tallies(), running.keeper.gateways()
     total = sum((Counter(tally.exposures) for tally in tallies.values()), Counter[str]())
-    quarantined = [tool for tally in tallies.values() for tool in tally.quarantined]
     warned = [tool for tally in tallies.values() for tool in tally.warned]
     return {
         "upstreams": [
@@ -28,11 +29,16 @@ def describe_state(running: Running) -> JsonObject:
         "catalogue": {
             "generation": catalog.generation,
             "tools": dict(total),
-            "quarantined": {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in quarantined[:NAMED_TOOLS]},
+            "quarantined": _reasons(tool for tally in tallies.values() for tool in tally.quarantined),
+            "unavailable": _reasons(tool for tally in tallies.values() for tool in tally.unavailable),
             "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
         "published": [tool["name"] for tool in running.gateway.surface().tools],
     }
+
+
+def _reasons(tools: Iterable[Tool]) -> dict[str, str]:
+    return {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in islice(tools, NAMED_TOOLS)}
 
 
 def describe_upstream(status: UpstreamStatus, tally: Tally) -> JsonObject:

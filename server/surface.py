@@ -91,7 +91,7 @@ def _names(tool: Tool) -> Iterator[str]:
     """What a tool asks to be called, best first: its bare name, `<key>_<tool>`, then that with a hash, without end."""
     if is_portable_name(tool.bare_name, NAME_CHARACTERS):
         yield tool.bare_name
-    name = portable_text(f"{tool.owner}_{tool.bare_name}")
+    name = portable_text(f"{tool.upstream}_{tool.bare_name}")
     if len(name) <= NAME_CHARACTERS:
         yield name
     for attempt in count():

@@ -4,6 +4,7 @@ Never ranks, never authorises, never knows the host. Reports outward through the
 """
 
 from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
+from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
@@ -19,6 +20,15 @@ from upstream_clients.errors import (
 )
 from upstream_clients.fleet import Fleet, open_fleet
 from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
+from upstream_clients.openclaw import (
+    CORE_OWNER,
+    DIRECT_META,
+    KNOWN_TOOLS,
+    OWNER_META,
+    UNAVAILABLE_META,
+    OpenClawGateway,
+    is_loopback,
+)
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.platform import process_birth
 from upstream_clients.platform.threaded_pipes import ThreadedReader, ThreadedWriter
@@ -26,8 +36,13 @@ from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
+    "CORE_OWNER",
+    "DIRECT_META",
+    "KNOWN_TOOLS",
     "MOST_HOPS",
+    "OWNER_META",
     "PATH_META",
+    "UNAVAILABLE_META",
     "UNNAMED",
     "Endpoint",
     "Era",
@@ -37,10 +52,12 @@ __all__ = [
     "Launch",
     "LineSplitter",
     "NotAMessage",
+    "OpenClawGateway",
     "Patience",
     "Progress",
     "Protocol",
     "State",
+    "Target",
     "ThreadedReader",
     "ThreadedWriter",
     "UpstreamDown",
@@ -56,6 +73,7 @@ __all__ = [
     "UpstreamTimeout",
     "UpstreamUnauthorized",
     "dump",
+    "is_loopback",
     "mark_of",
     "new_node",
     "open_fleet",

@@ -56,7 +56,7 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
     entries = {server.owner: server for server in servers if not server.disabled}
     await engine.bring_up(engine.startable() & entries.keys(), wait)
     statuses = {owner: status for owner, status in engine.statuses().items() if owner in entries}
-    tools = tuple(tool for tool in engine.tools() if tool.owner in entries)
+    tools = tuple(tool for tool in engine.tools() if tool.upstream in entries)
     reports = [
         *_failures(statuses.values(), entries, engine.redact),
         *(Report(_warned(tool)) for tool in tools if tool.warning),
@@ -102,7 +102,7 @@ def _quarantined(tool: Tool) -> Finding:
 
 def _warned(tool: Tool) -> Finding:
     held = "It is held back. " if tool.exposure is Exposure.QUARANTINED else ""
-    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.owner} {tool.name}"
+    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.upstream} {tool.name}"
     return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", fix)
 
 

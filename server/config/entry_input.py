@@ -95,14 +95,14 @@ def warn_of_written_out_secrets(written: JsonObject, where: str, findings: Findi
         values = written.get(place)
         for name, value in values.items() if isinstance(values, dict) else ():
             if isinstance(value, str) and is_written_out(name, literal_part(value)):
-                _warn_of_secret(f"{place}.{shown(name)}", where, findings)
+                warn_of_secret(f"{place}.{shown(name)}", where, findings)
     args = written.get("args")
     texts = [literal_part(arg) for arg in args if isinstance(arg, str)] if isinstance(args, list) else []
     if any(is_written_out(name, value) for name, value in named_arguments(texts)):
-        _warn_of_secret("args", where, findings)
+        warn_of_secret("args", where, findings)
 
 
-def _warn_of_secret(place: str, where: str, findings: Findings) -> None:
+def warn_of_secret(place: str, where: str, findings: Findings) -> None:
     findings.warn(
         "literal_secret",
         f"{where}.{place}",

@@ -136,8 +136,29 @@ class Remote:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenClaw:
+    """An OpenClaw Gateway to connect to, and what of its tools is let through. Its secret is shown nowhere."""
+
+    url: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+    is_password: bool = False
+    session_key: str = "main"
+    agent_id: str = ""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    profile: Literal["minimal", "coding", "messaging", "full"] = "full"
+    also_allow: tuple[str, ...] = ()
+    visibility: Literal["self", "tree", "agent", "all"] = "tree"
+    sanitizes: bool = True
+    schemas: Literal["live", "bundled"] = "live"
+
+
+@dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """One upstream: to be started, or, with a `remote`, to be connected to. With a `problem` it is left alone."""
+    """One upstream: to be started, or, with a `remote` or an `openclaw`, to be connected to.
+
+    With a `problem` it is left alone.
+    """
 
     key: str
     owner: str
@@ -150,6 +171,7 @@ class ServerEntry:
     )  # of the child, or the helper
     cwd: str | None = field(default=None, repr=False)
     remote: Remote | None = None
+    openclaw: OpenClaw | None = None
     description: str = field(default="", repr=False)
     timeout_seconds: float | None = None
     total_timeout_seconds: float | None = None

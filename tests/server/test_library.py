@@ -151,7 +151,7 @@ async def test_of_an_owners_listings_that_wait_only_the_latest_is_catalogued() -
     async with running(Library(lambda _listing: classify, lambda: None)) as library:
         for number in range(100):
             library.take(listing("one", f"a{number}"), listing("two", "b"))
-        library.take(Gone("mcp", "two"))
+        library.take(Gone("mcp", "two", "two"))
         snapshot = await library.indexed()
     assert asked == ["mcp:one:a99"]
     assert (ids(library), snapshot.listed, snapshot.indexed) == (
