@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import calling, checking, configuration, gateways, reading
+from server.cli import calling, checking, coding, configuration, gateways, reading
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -61,6 +61,10 @@ def build_app() -> typer.Typer:
     config.command("path")(configuration.path)
     config.command("show")(configuration.show)
     app.add_typer(config, name="config")
+    code = typer.Typer(help="Get what mode code needs, and see whether it can be had here.", no_args_is_help=True)
+    code.command("install")(coding.install)
+    code.command("check")(coding.check)
+    app.add_typer(code, name="code")
     return app
 
 

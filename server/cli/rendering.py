@@ -155,6 +155,10 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
             output.line(f"at {address}", "dim")
         if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
             output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
+        if text(document, "mode") == "code":
+            output.line("mode code: tool_search_code is published", "dim")
+        if why := one_line(text(inner(document, "fallback"), "why"), REASON_CHARACTERS):
+            output.block(f"Mode code can't be had, and mode tools is used: {why}", style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         output.line()

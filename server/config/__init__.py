@@ -3,7 +3,7 @@
 from server.config.findings import ConfigError, Finding
 from server.config.inputs import Ask, Input, store_input
 from server.config.loading import load
-from server.config.places import Directories, directories, find_config, read_environment
+from server.config.places import Directories, directories, find_config, find_program, read_environment
 from server.config.settings import (
     GatewaySettings,
     HttpSettings,
@@ -37,6 +37,7 @@ __all__ = [
     "ToolSearchSettings",
     "directories",
     "find_config",
+    "find_program",
     "load",
     "read_environment",
     "stamps",

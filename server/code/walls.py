@@ -1,0 +1,96 @@
+"""The command line of a code child, with every wall that this system has, and which walls those are.
+
+On Linux the launcher comes first (`launcher.py`). Elsewhere Node's permission mode and the engine stand alone: the gate
+then lets only such a Node pass as refuses sockets by itself (25 and later). Windows is refused: there is no group of
+processes to end there.
+"""
+
+import json
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from server.code.node import Node
+from server.code.seccomp import AT_EMPTY_PATH, MACHINES, PROGRAM_DESCRIPTOR, filter_program
+from server.code.unavailable import Unavailable
+
+HERE: Final = Path(__file__).parent
+CHILD: Final = HERE / "child.js"
+GUEST: Final = HERE / "guest.js"
+LAUNCHER: Final = HERE / "launcher.py"
+
+OWN_FILES: Final = (CHILD, GUEST, LAUNCHER, HERE / "seccomp.py", HERE / "walls.py", HERE / "node.py")
+"""What a verdict of the gate depends on."""
+
+DATA_BYTES: Final = 2 * 1024**3
+"""RLIMIT_DATA. V8 sets aside 1 GiB of addresses at its start, and does not start with less."""
+
+OPEN_FILES: Final = 64
+"""Node holds some 20."""
+
+EVERYWHERE: Final = ("Node's permission mode", "QuickJS in WebAssembly", "an empty environment")
+ON_LINUX: Final = (
+    "seccomp",
+    "resource limits",
+    "a parent-death signal",
+    "no new privileges",
+    "Landlock, where the kernel has it",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """Which walls stand on this system, and which are missing."""
+
+    standing: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def walls() -> Walls:
+    """Raises Unavailable where code is not run at all, however the gate would judge."""
+    if sys.platform == "win32":
+        raise Unavailable("code is not run on Windows yet", "Use mode tools.")
+    if not sys.platform.startswith("linux"):
+        return Walls(EVERYWHERE, ON_LINUX)
+    if platform.machine() not in MACHINES:
+        why = f"there is no system-call filter for {platform.machine()} machines"
+        raise Unavailable(why, "Use mode tools.")
+    return Walls((*EVERYWHERE, *ON_LINUX), ())
+
+
+def command(node: Node, cpu_seconds: int) -> list[str]:
+    """The whole command line. To be started with an empty environment, by the process that will wait for it."""
+    plain = [node.program, *node.flags, "--eval", _text(CHILD)]
+    if not sys.platform.startswith("linux"):
+        return plain
+    machine = MACHINES[platform.machine()]
+    around = {
+        "parent": os.getpid(),
+        "limits": {
+            "RLIMIT_CORE": 0,
+            "RLIMIT_FSIZE": 0,
+            "RLIMIT_MEMLOCK": 0,
+            "RLIMIT_NOFILE": OPEN_FILES,
+            "RLIMIT_DATA": DATA_BYTES,
+            "RLIMIT_CPU": cpu_seconds,
+        },
+        "filter": filter_program(machine).hex(),
+        "descriptor": PROGRAM_DESCRIPTOR,
+        "execveat": machine.execveat,
+        "empty_path": AT_EMPTY_PATH,
+    }
+    return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(around), *plain]
+
+
+def guest_text() -> str:
+    """What stands between the engine and a model's code."""
+    return _text(GUEST)
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
