@@ -8,44 +8,35 @@ Laws
 3. After the context no process of the child's group is left.
 """
 
-import os
-import signal
 import tempfile
-from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import PIPE
 from typing import Final
 from uuid import uuid4
 
 import anyio
-import anyio.abc
 import anyio.to_thread
 
 from server.clean import one_line
 from server.code.engine import read_engine
-from server.code.frames import FrameSplitter, FrameTooLong, frame
 from server.code.judging import open_doors
 from server.code.node import Node
+from server.code.pipes import Ended, Pipes, start
 from server.code.unavailable import Unavailable
-from server.code.walls import LAUNCHER, command, guest_text
+from server.code.walls import CHILD, GUEST, LAUNCHER, command, text_of
 from upstream_clients import JsonObject, NotAMessage, dump, parse
 
-FRAME_BYTES: Final = 1024 * 1024
-"""Of one frame of the child. A result of 256 KiB takes half of it when every character has to be escaped twice."""
+WORDS_CHARACTERS: Final = 300
+EXIT_CODE_SECONDS: Final = 0.5
+"""After its pipes are closed a process ends at once; one that does not is killed anyway."""
 
-WORDS_BYTES: Final = 4 * 1024
-WORDS_SECONDS: Final = 0.2
 READY_SECONDS: Final = 10.0
 """From the start to `ready`: 0.2 s on an idle machine, several on a busy one."""
 
 START_CPU_SECONDS: Final = 20
 """Processor time on top of the run's own: V8 compiles on several threads, which count together."""
-
-END_SECONDS: Final = 2.0
-"""For the kernel to take a killed process away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +45,7 @@ class Runtime:
 
     node: Node
     engine: Path
+    script: Path = CHILD
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,63 +70,36 @@ class ChildEnded(Exception):
 class Child:
     """A child that runs. Made by `ready_child`."""
 
-    def __init__(self, process: anyio.abc.Process) -> None:
-        self._process = process
-        self._frames = FrameSplitter(FRAME_BYTES)
-        self._whole: deque[bytes] = deque()
-        self._sending = anyio.Lock()
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
 
     def __repr__(self) -> str:
-        return f"<Child pid {self._process.pid}>"
+        return f"<Child {self._pipes!r}>"
 
     async def send(self, *bodies: bytes) -> None:
         """Raises ChildEnded."""
-        assert self._process.stdin is not None
-        async with self._sending:
-            try:
-                for body in bodies:
-                    await self._process.stdin.send(frame(body))
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                raise await self._ended() from None
+        try:
+            for body in bodies:
+                await self._pipes.send(body)
+        except Ended:
+            raise await self._ended() from None
 
     async def next(self) -> JsonObject:
         """The next message. Raises ChildEnded."""
-        assert self._process.stdout is not None
         try:
-            while not self._whole:
-                self._whole += self._frames.feed(await self._process.stdout.receive())
-            return parse(self._whole.popleft())
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return parse(await self._pipes.next())
+        except Ended:
             raise await self._ended() from None
-        except (FrameTooLong, NotAMessage):
+        except NotAMessage:
             raise ChildEnded("it broke the protocol") from None
 
-    async def end(self) -> None:
-        """Kills its group. Bounded by END_SECONDS."""
-        with anyio.CancelScope(shield=True):
-            if self._process.returncode is None:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-            with anyio.move_on_after(END_SECONDS):
-                await self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    await stream.aclose()
-
     async def _ended(self) -> ChildEnded:
-        with anyio.move_on_after(END_SECONDS):
-            await self._process.wait()
-        code = self._process.returncode
-        how = "it closed its pipes" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
-        said = one_line((await self._first_words()).decode("utf-8", "replace"), 300)
+        if not await self._pipes.exits_within(EXIT_CODE_SECONDS):
+            return ChildEnded("it broke the protocol, or closed its pipes")
+        code = self._pipes.return_code or 0
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        said = one_line(self._pipes.words.decode("utf-8", "replace"), WORDS_CHARACTERS)
         return ChildEnded(f"{how}: {said}" if said else how)
-
-    async def _first_words(self) -> bytes:
-        """Of standard error, which nobody reads before: what is too much for the pipe makes its writer wait."""
-        assert self._process.stderr is not None
-        with anyio.move_on_after(WORDS_SECONDS), suppress(anyio.EndOfStream, anyio.ClosedResourceError):
-            return await self._process.stderr.receive(WORDS_BYTES)
-        return b""
 
 
 @asynccontextmanager
@@ -146,7 +111,7 @@ async def ready_child(runtime: Runtime, bounds: Bounds, run_seconds: float) -> A
     """
     parts = await anyio.to_thread.run_sync(read_engine, runtime.engine)
     canary = Path(tempfile.gettempdir(), f"toolfold-canary-{uuid4().hex}")
-    async with _started(runtime.node, run_seconds) as child:
+    async with _started(runtime, run_seconds) as child:
         try:
             with anyio.fail_after(READY_SECONDS):
                 await child.send(_preface(bounds, canary), *parts)
@@ -162,26 +127,22 @@ async def ready_child(runtime: Runtime, bounds: Bounds, run_seconds: float) -> A
 
 
 @asynccontextmanager
-async def _started(node: Node, run_seconds: float) -> AsyncIterator[Child]:
-    argv = command(node, START_CPU_SECONDS + round(run_seconds))
+async def _started(runtime: Runtime, run_seconds: float) -> AsyncIterator[Child]:
+    argv = command(runtime.node, text_of(runtime.script), START_CPU_SECONDS + round(run_seconds))
     try:
-        # From the loop's own thread, which lives as long as we do: the parent-death signal is bound to a thread.
-        process = await anyio.open_process(
-            argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env={}, cwd="/", start_new_session=True
-        )
+        pipes = await start(argv)
     except OSError as error:
         raise Unavailable(f"{argv[0]} could not be started ({error.strerror})") from None
-    child = Child(process)
     try:
-        yield child
+        yield Child(pipes)
     finally:
-        await child.end()
+        await pipes.end()
 
 
 def _preface(bounds: Bounds, canary: Path) -> bytes:
     limits = {name: getattr(bounds, name) for name in Bounds.__slots__}
     paths = {"readable": str(LAUNCHER), "writable": str(canary), "port": 9, "socket": str(canary)}
-    return dump({"paths": paths, "bounds": limits, "guest": guest_text()})
+    return dump({"paths": paths, "bounds": limits, "guest": text_of(GUEST)})
 
 
 async def _was_written(canary: Path) -> bool:

@@ -78,6 +78,8 @@
     openclaw: freeze({ tools }),
     tools,
   };
+  // What this engine adds to the language, and the specification of this mode does not.
+  for (const name of ["performance", "queueMicrotask", "navigator", "gc", "bjson"]) delete globalThis[name];
   for (const name in shownToCode) defineProperty(globalThis, name, { value: shownToCode[name], enumerable: true });
 
   function start(code) {
