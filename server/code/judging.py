@@ -45,7 +45,11 @@ def open_doors(ready: Mapping[str, object], *, was_written: bool) -> list[str]:
     came = ready.get("attempts")
     if ready.get("type") != "ready" or not isinstance(came, dict):
         return ["it did not try"]
-    doors = [_IN_WORDS[name] for name, good in ATTEMPTS.items() if came.get(name) not in good]
+    doors = [_IN_WORDS[name] for name, good in ATTEMPTS.items() if not _is_one_of(came.get(name), good)]
     if was_written and _IN_WORDS["write"] not in doors:
         doors.append(_IN_WORDS["write"])
     return doors
+
+
+def _is_one_of(came: object, good: frozenset[str]) -> bool:
+    return isinstance(came, str) and came in good
