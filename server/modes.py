@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DECIDE_SECONDS: Final = 2.0
-"""For a first trial of the isolated Node, which takes 0.3 s on an idle machine. Hosts wait for a list for 10 s and more."""
+DECIDE_SECONDS: Final = 5.0
+"""For a first trial of the isolated Node: 0.3 s on an idle machine, 2 s on a busy one. Hosts wait 10 s for a list."""
 
 TOO_SLOW: Final = f"the isolated Node was not ready within {DECIDE_SECONDS:.0f} s"
 TRY_BEFORE: Final = "Run: toolfold code check"

@@ -54,13 +54,11 @@ class Gate:
     def known(self) -> Verdict | None:
         """The verdict, if it takes no process to say it. Reads a few small files."""
         try:
-            node = self._present()
-            remembered = _read(self._file)
+            key = self._key(self._present())
         except Unavailable as gone:
             return Verdict(None, gone.why, gone.hint)
-        if remembered.get("key") != self._key(node):
-            return None
-        return self._verdict(remembered)
+        remembered = _read(self._file)
+        return self._verdict(remembered) if remembered.get("key") == key else None
 
     async def verdict(self) -> Verdict:
         """Tries it out, unless the answer is known."""

@@ -232,7 +232,7 @@ async def test_a_host_sees_the_one_tool_and_the_direct_ones_at_the_first_start_a
 ) -> None:
     config = write_config(tmp_path, {"one": ECHO}, {**CODE_MODE, "directTools": ["mcp:one:other"]})
     for _ in range(2):
-        async with open_host(config, added=variables(data)) as host:
+        async with open_host(config, era="ungreeted", added=variables(data)) as host:
             greeting = await host.greet()
             names = tool_names(await host.ask("tools/list"))
             result = await host.call(
@@ -261,7 +261,6 @@ async def test_where_code_can_t_be_run_the_three_tools_are_published_and_status_
 ) -> None:
     config = write_config(tmp_path, {}, CODE_MODE)
     async with open_host(config, added={**variables(data), **added}) as host:
-        await host.greet()
         names = tool_names(await host.ask("tools/list"))
         called = await host.call("tool_search_code", {"code": "return 1"})
         state = await state_of(host, tmp_path)
@@ -276,13 +275,11 @@ async def test_where_code_can_t_be_run_the_three_tools_are_published_and_status_
 async def test_a_forged_verdict_brings_an_error_and_never_a_run(tmp_path: Path, data: Path, runtime: Runtime) -> None:
     config = write_config(tmp_path, {}, CODE_MODE)
     async with open_host(config, added=variables(data)) as host:
-        await host.greet()
         assert tool_names(await host.ask("tools/list")) == ["tool_search_code"]
     verdict = tmp_path / "toolfold-cache" / "code" / "verdict.json"
     forged = {**json.loads(verdict.read_bytes()), "program": sys.executable}
     verdict.write_text(json.dumps(forged), encoding="utf-8")
     async with open_host(config, added=variables(data)) as host:
-        await host.greet()
         assert tool_names(await host.ask("tools/list")) == ["tool_search_code"]
         called = await host.call("tool_search_code", {"code": "return 1"})
     assert part(called, "structuredContent", "error")["code"] == "runtime_unavailable"
@@ -291,7 +288,6 @@ async def test_a_forged_verdict_brings_an_error_and_never_a_run(tmp_path: Path, 
 async def test_an_edit_turns_code_on_and_off_and_the_host_is_told(tmp_path: Path, data: Path, runtime: Runtime) -> None:
     config = write_config(tmp_path, {})
     async with open_host(config, added=variables(data)) as host:
-        await host.greet()
         before = tool_names(await host.ask("tools/list"))
         write_config(tmp_path, {}, CODE_MODE)
         await host.notified("notifications/tools/list_changed")
