@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from server.cli import rendering
+from server.cli.coding import code_findings
 from server.cli.configured import Configured, configured
 from server.cli.engine import run
 from server.cli.exits import ExitCode
@@ -62,6 +63,7 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
     yield from unpinned_findings(servers)
     if chosen is None:
         yield from foreign_package_findings()
+        yield from code_findings(found)
 
 
 def _entry_of(finding: Finding, servers: Iterable[ServerEntry]) -> ServerEntry | None:

@@ -1,11 +1,12 @@
 """`toolfold code`: brings the engine that mode `code` needs, and says whether code can be run on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import anyio
 import typer
 
+from server.cli.configured import Configured
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson
 from server.cli.output import Output, reporting
@@ -14,7 +15,7 @@ from server.code.engine import engine_folder, read_engine
 from server.code.install import install_engine
 from server.code.unavailable import Unavailable
 from server.code.walls import walls
-from server.config import Directories, directories, find_program, read_environment
+from server.config import Directories, Finding, directories, find_program, read_environment
 from upstream_clients import JsonObject
 
 
@@ -43,6 +44,16 @@ def check(as_json: AsJson = False) -> None:
     with reporting(as_json=as_json) as output:
         environ = read_environment()
         _try(directories(environ), environ, output)
+
+
+def code_findings(found: Configured) -> Iterator[Finding]:
+    """What stands in the way of mode code, where that is asked for and can be seen without trying."""
+    if found.settings.gateway.tool_search.requested_mode != "code":
+        return
+    verdict = Gate(find_program("node", found.environ), found.directories.data, found.directories.cache).known()
+    if verdict is not None and verdict.runtime is None:
+        message = f"Mode code can't be had, and mode tools is used: {verdict.why}."
+        yield Finding("warning", "code_not_available", "gateway.toolSearch", message, verdict.hint or "Use mode tools.")
 
 
 def _brought(folder: Path, environ: Mapping[str, str]) -> Unavailable | None:

@@ -1,4 +1,4 @@
-"""Where things are: the environment, the configuration file, the cache and state folders.
+"""Where things are: the environment, the configuration file, our folders, and programs that are looked for by name.
 
 The only module that touches `os.environ`; everything else is handed what it needs of it.
 """

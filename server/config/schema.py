@@ -54,7 +54,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "hints": "The default of `hints` for every server.",
     },
     "ToolSearchSettings": {
-        "mode": "tools publishes search, describe and call.",
+        "mode": "tools publishes search, describe and call; code one tool that runs JavaScript in an isolated Node.",
         "codeTimeoutMs": "How long code may run, in mode code.",
         "searchDefaultLimit": "How many results a search gives that does not say.",
         "maxSearchLimit": "How many results a search may ask for.",

@@ -342,6 +342,14 @@ def test_check_and_install_fail_with_the_reason(tmp_path: Path) -> None:
     assert (ran.code, ran.json()) == (1, {"available": False, "why": "npm was not found", "hint": hint})
 
 
+def test_check_of_the_configuration_says_what_stands_in_the_way(tmp_path: Path) -> None:
+    write_config(tmp_path, {}, CODE_MODE)
+    ran = toolfold(tmp_path, "check", "--json", TOOLFOLD_DATA_DIR=str(tmp_path / "none"), TOOLFOLD_NODE="/x")
+    assert [finding["code"] for finding in ran.member("findings")] == ["code_not_available"]
+    write_config(tmp_path, {})
+    assert toolfold(tmp_path, "check", "--json", TOOLFOLD_NODE="/x").member("findings") == []
+
+
 def test_an_engine_that_is_there_is_not_fetched_again(tmp_path: Path, data: Path, runtime: Runtime) -> None:
     ran = toolfold(tmp_path, "code", "install", **variables(data, TOOLFOLD_NPM="/nowhere/npm"))
     assert (ran.code, ran.out.splitlines()[0]) == (0, "Code can be run here.")
