@@ -7,7 +7,6 @@ is measured: the difference between runs with and without calls, for each of the
 import os
 import resource
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -114,4 +113,4 @@ def bridged(name: str, with_calls: list[Taken], without: list[Taken], floor: lis
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,6 +1,7 @@
-"""What an escape would touch, watched from outside: listeners that count, files, a process, signals, a port.
+"""What an escape would touch, watched from outside: listeners, files, a process, signals, a port.
 
-`untouched` looks at all of it. A test that uses it has a control: the same attempt without walls, which does touch it.
+`touched` looks at all of it. A test that uses it has a control: the same attempt without walls, which does touch it.
+Nobody accepts what comes to the listeners: the kernel keeps it until it is looked for, so that nothing comes too late.
 """
 
 import os
@@ -8,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +27,6 @@ class Outside:
         self.written = folder / "written"
         self.module = folder / "module.mjs"
         self.socket = folder / "socket"
-        self.hits: list[str] = []
         self.signals = 0
         self.tcp = _bound(socket.AF_INET, socket.SOCK_STREAM)
         self.udp = _bound(socket.AF_INET, socket.SOCK_DGRAM)
@@ -47,7 +46,8 @@ class Outside:
 
     def touched(self, said: str = "") -> list[str]:
         """What has changed, or came out: empty when nothing was reached. `said` is all that the attempt printed."""
-        touched = [*self.hits]
+        listeners = {"tcp": self.tcp, "udp": self.udp, "unix": self.unix, "abstract": self.abstract}
+        touched = [name for name, listener in listeners.items() if _was_hit(listener)]
         if self._files() != self._before:
             touched.append("files")
         if self.process.poll() is not None:
@@ -73,12 +73,6 @@ class Outside:
 def outside(folder: Path) -> Iterator[Outside]:
     """Something to reach, and who watches it."""
     world = Outside(folder)
-    listeners = {"tcp": world.tcp, "udp": world.udp, "unix": world.unix, "abstract": world.abstract}
-    threads = [
-        threading.Thread(target=_count, args=(name, listener, world.hits)) for name, listener in listeners.items()
-    ]
-    for thread in threads:
-        thread.start()
 
     def count_signal(_number: int, _frame: FrameType | None) -> None:
         world.signals += 1
@@ -88,12 +82,8 @@ def outside(folder: Path) -> Iterator[Outside]:
         yield world
     finally:
         signal.signal(signal.SIGWINCH, before)
-        for listener in listeners.values():
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
+        for listener in (world.tcp, world.udp, world.unix, world.abstract):
             listener.close()
-        for thread in threads:
-            thread.join(5)
         assert world.process.stdin is not None
         world.process.stdin.close()
         world.process.wait(5)
@@ -102,6 +92,7 @@ def outside(folder: Path) -> Iterator[Outside]:
 def _bound(family: int, kind: int, address: str = "") -> socket.socket:
     made = socket.socket(family, kind)
     made.bind(address or ("127.0.0.1", 0))
+    made.setblocking(False)
     if kind == socket.SOCK_STREAM:
         made.listen(8)
     return made
@@ -113,13 +104,12 @@ def _free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def _count(name: str, listener: socket.socket, hits: list[str]) -> None:
-    is_stream = listener.type == socket.SOCK_STREAM
-    with suppress(OSError):
-        while True:
-            if is_stream:
-                connection, _ = listener.accept()
-                connection.close()
-            elif not listener.recvfrom(2048)[0]:
-                return
-            hits.append(name)
+def _was_hit(listener: socket.socket) -> bool:
+    try:
+        if listener.type == socket.SOCK_STREAM:
+            listener.accept()[0].close()
+        else:
+            listener.recv(1)
+    except BlockingIOError:
+        return False
+    return True
