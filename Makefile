@@ -9,6 +9,9 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
+SEMANTIC :=
+# Tests wait for processes more than they compute: three at once keep two cores busy.
+WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
 ENGINE := .engine
 NEWEST_NODE := latest
@@ -17,14 +20,26 @@ PROBES := tests/code/test_guest_probes.py tests/code/test_escaped_probes.py test
 # The servers and the client of others that the tests marked `real` talk to.
 REAL_NPM := @modelcontextprotocol/server-everything@2026.8.31 \
 	@modelcontextprotocol/server-filesystem@2026.8.31 \
+	@modelcontextprotocol/server-memory@2026.8.31 \
 	@modelcontextprotocol/inspector-cli@1.0.3 \
 	@gleanwork/mcp-config-schema@5.2.0
+# The hosts that the tests marked `hosts` start, and the Node that they run on.
+HOSTS := .hosts
+HOSTS_STAMP := $(HOSTS)/.installed
+HOSTS_NPM := @anthropic-ai/claude-code@2.1.332 \
+	mcporter@0.12.3 \
+	@modelcontextprotocol/inspector@2.12.0 \
+	@modelcontextprotocol/conformance@0.2.0-alpha.12 \
+	node@22.23.3
+HOSTS_PYPI := fastmcp==4.2.3
+
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
+REAL_PYPI_OLDER := mcp==1.30.0
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real engine probes bench bench-search soak schema lock fmt clean
+.PHONY: help setup demo test test-real hosts engine probes bench bench-search golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -39,7 +54,8 @@ test: $(DEVELOPMENT) engine ## check format, lint and types, then run every test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not real and not soak and not probes"
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
+	$(BIN)/pytest -m "not real and not hosts and not soak and not probes" -n $(WORKERS) --dist worksteal
 
 # Without Node, npm or a registry the tests of mode code are skipped, and say so.
 engine: $(DEVELOPMENT) ## bring the engine of mode code into .engine, for the tests (needs Node)
@@ -54,13 +70,20 @@ probes: $(DEVELOPMENT) engine ## try to escape from mode code, with controls, on
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
 	$(BIN)/pytest -m real
 
-bench: $(DEVELOPMENT) ## print timings
+hosts: $(DEVELOPMENT) $(HOSTS_STAMP) ## try Claude Code, mcporter, the inspector, fastmcp and the conformance suite (needs Node)
+	$(BIN)/pytest -m hosts
+
+bench: $(DEVELOPMENT) ## print timings and memory
 	@set -e; for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
 
-bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its query sets
+bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder with scorer.py and its sets [SEMANTIC=--semantic]
 	@test -f "$(SETS)/scorer.py" || { echo "make bench-search needs SETS=folder, where scorer.py and the sets are." >&2; exit 1; }
-	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py"
-	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python "$(SETS)/scorer.py" --cap $(CAP) --cmd "'$(BIN)/python' tests/benchmarks/search_engine.py $(SEMANTIC)"
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/search_quality.py "$(SETS)" $(SEMANTIC)
+
+golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden SHARED=folder with openclaw/hint-golden.json
+	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
@@ -79,7 +102,7 @@ fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
 	$(BIN)/ruff check --fix .
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) $(REAL) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(REAL) $(HOSTS) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
 
 # The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
@@ -111,6 +134,16 @@ $(DEVELOPMENT): pyproject.toml requirements.lock requirements-dev.lock | $(BIN)/
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $(RUNTIME) $@
 
+$(HOSTS_STAMP): Makefile | $(BIN)/python
+	@node --version >/dev/null 2>&1 && npm --version >/dev/null 2>&1 || { \
+		echo "make hosts needs Node.js 20 or newer with npm on the PATH. Install it and try again." >&2; exit 1; }
+	@echo "Installing hosts into $(HOSTS) (700 MB)"
+	@rm -rf $(HOSTS) && mkdir $(HOSTS)
+	@npm install --prefix $(HOSTS) --no-save --no-package-lock --no-audit --no-fund --loglevel=error $(HOSTS_NPM)
+	@$(BIN)/python -m venv $(HOSTS)/venv
+	@$(HOSTS)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(HOSTS_PYPI)
+	@touch $@
+
 # The inspector's command line reads name and version from a file that does not come with it; so we write that.
 $(REAL_SERVERS): Makefile | $(BIN)/python
 	@node --version >/dev/null 2>&1 && npm --version >/dev/null 2>&1 || { \
@@ -121,4 +154,6 @@ $(REAL_SERVERS): Makefile | $(BIN)/python
 	@echo '{"name":"inspector-cli","version":"1.0.3"}' > $(REAL)/node_modules/@modelcontextprotocol/package.json
 	@$(BIN)/python -m venv $(REAL)/venv
 	@$(REAL)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI)
+	@$(BIN)/python -m venv $(REAL)/older
+	@$(REAL)/older/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI_OLDER)
 	@touch $@

@@ -4,19 +4,25 @@ Everything here is pure and synchronous: no file but its own word lists, no sock
 import from this package only, never from its modules.
 """
 
+from index.bill import BYTES_PER_TOKEN, approximate_tokens, encoded_bytes, shown_bytes
 from index.catalog import Catalog, Classify, Unresolved
 from index.confidence import Confidence
-from index.evaluate import Evaluation, Question, evaluate, read_questions
+from index.evaluate import HITS, Evaluation, Score, evaluate
 from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
 from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try, subschemas
 from index.query import MAX_QUERY_CHARS
+from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
+from index.semantic import Near, meaning_text
 from index.signature import output_signature, plain_signature, signature
-from index.tool import Exposure, JsonObject, Listing, Tool
+from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
+    "BYTES_PER_TOKEN",
+    "HITS",
     "MAX_QUERY_CHARS",
+    "BadQuestions",
     "Catalog",
     "Classify",
     "Confidence",
@@ -25,21 +31,28 @@ __all__ = [
     "Explanation",
     "Exposure",
     "JsonObject",
+    "Judgement",
     "Listing",
     "Match",
+    "Near",
     "Question",
+    "Score",
     "SearchIndex",
     "Tool",
     "Unresolved",
     "UnsoundSchema",
     "WordScore",
+    "approximate_tokens",
     "check_structure",
     "drafts_to_try",
+    "encoded_bytes",
     "evaluate",
+    "meaning_text",
     "output_signature",
     "owner_for_key",
     "plain_signature",
     "read_questions",
+    "shown_bytes",
     "signature",
     "subschemas",
     "tool_id",

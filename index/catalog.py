@@ -17,15 +17,15 @@ from index.admission import refusal
 from index.fingerprint import combined, owner_digest
 from index.ids import split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
-from index.tool import REACHABLE, Exposure, JsonObject, Listing, Tool
+from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
 MAX_REFERENCE_CHARS = 258  # an id has at most 64 + 64 + 128 characters and two colons; longer text names nothing
 _MAX_NAME_CHARS = 128
 _TOO_MANY = f"the listing has more than {MAX_TOOLS_PER_LISTING:,} tools"
 
-Classify: TypeAlias = Callable[[str, JsonObject], tuple[Exposure, str]]
-"""Policy's answer for an admitted tool, given its id and definition: the exposure, and the reason for it."""
+Classify: TypeAlias = Callable[[str, JsonObject], Judgement]
+"""What becomes of an admitted tool, given its id and definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +140,18 @@ def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
         identity = tool_id(listing.source, listing.owner, name)
         refused = refusal(definition) if position < MAX_TOOLS_PER_LISTING else _TOO_MANY
         reason = refused or ("duplicate name" if count[name] > 1 else "")
-        exposure, why = (Exposure.QUARANTINED, reason) if reason else classify(identity, definition)
+        judged = Judgement(Exposure.QUARANTINED, reason) if reason else classify(identity, definition)
         yield Tool(
             id=identity,
             source=listing.source,
             owner=listing.owner,
             name=name,
             definition={} if refused else definition,  # what was refused may be endless; nothing of it is kept
-            exposure=exposure,
-            reason="" if exposure is Exposure.CATALOG else why,
+            exposure=judged.exposure,
+            reason=judged.reason,
             trusted=listing.trusted,
             cached=listing.cached,
+            warning=judged.warning,
         )
 
 

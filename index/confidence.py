@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from index.bm25f import inverse_document_frequency, saturation
 from index.descriptor import WEIGHTS
-from index.query import Query
+from index.query import UNTRANSLATED, Query
 from index.scoring import Clause, Lookup, way_scores
 
 HIGH_SHARE = 0.65
@@ -73,9 +73,11 @@ def unfound(query: Query, lookup: Lookup) -> Iterable[str]:
 
 
 def _is_object(clause: Clause) -> bool:
-    """A corrected word may have been any: that it resembles a verb says nothing."""
+    """A corrected word may have been any: that it resembles a verb says nothing. Nor does a word that we can't read."""
     first = clause.ways[0]
     term = first.phrase[0]
+    if first.origin == UNTRANSLATED:
+        return False
     return first.origin == "spelling" or _ACTIONS.isdisjoint((clause.word, term, f"{term}e"))
 
 

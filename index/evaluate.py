@@ -4,22 +4,22 @@ Pure functions over a catalogue's tools and an index of them; files and tables a
 searches a tool, so a large catalogue is a matter of seconds: call it from a worker thread.
 """
 
-import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from index.bill import shown_bytes
 from index.descriptor import MAX_DESCRIPTION_CHARS, split_first_sentence
+from index.questions import Question
 from index.search import Match
 from index.text import is_stop_word, words
-from index.tool import Exposure, Tool
+from index.tool import Exposure, JsonObject, Tool
 
 HITS = 5  # a model reads about so many hits before it asks again
 MIN_WORDS = 2  # a description of which less is left says nothing beside the name
 MAX_WORDS = 12  # of a description: what a person might say
 NEAR_DUPLICATE = 0.8  # of all words of two tools; the same tool in two versions of a server has more
-BYTES_PER_TOKEN = 4.5  # of JSON with English text, in the tokenizers of current models
 
 
 class Search(Protocol):
@@ -30,20 +30,13 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A query and the ids of the tools that answer it; one of them is enough."""
-
-    query: str
-    wanted: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Miss:
-    """A question whose tools are not among the first hits, and what is there."""
+    """A question whose tools are not among the first hits, and what is there. `unknown`: no tool is called so."""
 
     query: str
     wanted: tuple[str, ...]
     found: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +70,7 @@ class Evaluation:
     silent: tuple[str, ...]  # tools whose description says nothing beside their name
     near_duplicates: tuple[Likeness, ...]
     collisions: Mapping[str, tuple[str, ...]]  # name: ids
-    tokens: Mapping[str, int]  # owner: what its definitions would cost in a prompt
+    shown_bytes: Mapping[str, int]  # owner: what its definitions would cost in a prompt, largest first
 
     def passes(self, threshold: float) -> bool:
         """Whether recall is high enough, by descriptions and by the user's own questions."""
@@ -85,17 +78,18 @@ class Evaluation:
 
 
 def evaluate(tools: Sequence[Tool], search: Search, questions: Sequence[Question] = ()) -> Evaluation:
-    """Judge the tools of a catalogue that search may find."""
+    """Judge the tools of a catalogue that search may find, and how well it finds them."""
     found = [tool for tool in tools if tool.exposure is Exposure.CATALOG]
     own = {tool.id: own_query(tool) for tool in found}
     asked = [Question(query, (tool_id,)) for tool_id, query in own.items() if query]
+    names = _Names(found)
     return Evaluation(
-        by_description=_score(asked, search),
-        by_questions=_score(questions, search),
+        by_description=_score(asked, search, names),
+        by_questions=_score(questions, search, names),
         silent=tuple(tool_id for tool_id, query in own.items() if not query),
         near_duplicates=_near_duplicates(found, search),
         collisions=_collisions(found),
-        tokens=_tokens(found),
+        shown_bytes=_shown_bytes(found),
     )
 
 
@@ -107,31 +101,27 @@ def own_query(tool: Tool) -> str:
     return " ".join(said[:MAX_WORDS]) if len(said) >= MIN_WORDS else ""
 
 
-def read_questions(text: str) -> list[Question]:
-    """Questions from lines of a query, a tab and the ids that answer it, divided by "|"; "#" begins a remark.
+class _Names:
+    """Which ids a question's tools stand for."""
 
-    Raises:
-        ValueError: a line has no query or no id; the message names the line.
-    """
-    questions = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        query, _, ids = line.partition("\t")
-        wanted = tuple(one.strip() for one in ids.split("|") if one.strip())
-        if not query.strip() or not wanted:
-            raise ValueError(f"line {number} is not a query, a tab and the ids that answer it, divided by '|'")
-        questions.append(Question(query.strip(), wanted))
-    return questions
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._ids: dict[str, list[str]] = defaultdict(list)
+        for tool in tools:
+            self._ids[tool.id].append(tool.id)
+            self._ids[tool.name].append(tool.id)
+
+    def ids(self, wanted: str) -> Sequence[str]:
+        return self._ids.get(wanted, ())
 
 
-def _score(questions: Iterable[Question], search: Search) -> Score:
+def _score(questions: Iterable[Question], search: Search, names: _Names) -> Score:
     asked, misses = 0, []
     for question in questions:
         asked += 1
         found = tuple(match.tool_id for match in search.search(question.query, HITS))
-        if not set(found) & set(question.wanted):
-            misses.append(Miss(question.query, question.wanted, found))
+        if set(found).isdisjoint(tool_id for one in question.wanted for tool_id in names.ids(one)):
+            unknown = tuple(one for one in question.wanted if not names.ids(one))
+            misses.append(Miss(question.query, question.wanted, found, unknown))
     return Score(asked, tuple(misses))
 
 
@@ -160,8 +150,8 @@ def _collisions(tools: Iterable[Tool]) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(ids) for name, ids in sorted(named.items()) if len(ids) > 1}
 
 
-def _tokens(tools: Iterable[Tool]) -> Mapping[str, int]:
-    size: Counter[str] = Counter()
+def _shown_bytes(tools: Iterable[Tool]) -> Mapping[str, int]:
+    own: dict[str, list[JsonObject]] = defaultdict(list)
     for tool in tools:
-        size[tool.owner] += len(json.dumps(tool.definition, ensure_ascii=False, separators=(",", ":")).encode())
-    return {owner: round(count / BYTES_PER_TOKEN) for owner, count in size.most_common()}
+        own[tool.owner].append(tool.definition)
+    return dict(sorted(((owner, shown_bytes(its)) for owner, its in own.items()), key=lambda one: (-one[1], one[0])))

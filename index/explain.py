@@ -25,7 +25,7 @@ class WordScore:
 
     word: str
     met_as: str
-    origin: str  # "said", "synonym", "translation" or "spelling"
+    origin: str  # "said", "synonym", "translation", "untranslated" or "spelling"
     fields: Mapping[str, float]
 
     @property
@@ -36,7 +36,10 @@ class WordScore:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A hit, taken apart. `named` means that the query names the tool, which puts it first whatever its score."""
+    """A hit, taken apart. `named` means that the query names the tool, which puts it first whatever its score.
+
+    `unmet` are the words of the query that the tool does not have in any way.
+    """
 
     tool_id: str
     confidence: Confidence
@@ -44,6 +47,7 @@ class Explanation:
     ceiling: float
     words: tuple[WordScore, ...]
     bonuses: Mapping[str, float]
+    unmet: tuple[str, ...]
 
     @property
     def score(self) -> float:
@@ -53,26 +57,32 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A hit as the search gave it."""
+    """A hit as the search gave it. `meaning` is what its closeness in meaning added."""
 
     number: int
     tool: Tool
     confidence: Confidence
     named: bool
+    meaning: float = 0.0
 
 
 def explain(hit: Judged, query: Query, vocabulary: Vocabulary) -> Explanation:
     """Take one hit apart."""
     weights = field_weights(hit.tool, vocabulary.knowledge.stem)
-    words = []
+    words, unmet = [], []
     for clause in query.clauses:
         ways = tuple(way_scores(clause, hit.number, vocabulary.posting))
         if ways:
             way, score = max(ways, key=lambda one: one[1])
             words.append(_word_score(clause.word, way, score, weights))
+        else:
+            unmet.append(clause.word)
     asked, candidate = vocabulary.wanted(query), vocabulary.candidate(hit.number)
     bonuses = {name: amount for name, rule in RULES.items() if (amount := rule(asked, candidate))}
-    return Explanation(hit.tool.id, hit.confidence, hit.named, vocabulary.ceiling(query), tuple(words), bonuses)
+    if hit.meaning:
+        bonuses["meaning"] = hit.meaning
+    ceiling = vocabulary.ceiling(query)
+    return Explanation(hit.tool.id, hit.confidence, hit.named, ceiling, tuple(words), bonuses, tuple(unmet))
 
 
 def field_weights(tool: Tool, stem: Stem) -> Mapping[str, Mapping[str, float]]:

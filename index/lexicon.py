@@ -1,10 +1,11 @@
 """What words of ten languages mean in English, as far as the trade needs it: `words/lexicon.tsv`, for a person to correct.
 
 A line has an English word or phrase and its forms in each language, divided by commas. A form that ends in "-" stands
-for every word that begins so (and is not much longer). Chinese, Japanese and Korean forms are found anywhere in a
-stretch of letters. The line "*" has words that
-carry no meaning of their own: they only tell the language. The line "=" has words that are English as well, so that
-they do not even tell that.
+for every word that begins so (and is not much longer); in Korean it is the stem of a verb. Chinese, Japanese and Korean
+forms are found anywhere in a stretch of letters, a single Korean syllable only at its start. Infinitives of Spanish and
+Portuguese, dictionary forms of Japanese verbs and bare words of Arabic stand for their inflected ones (`inflection.py`).
+The line "*" has words that carry no meaning of their own: they only tell the language. The line "=" has words that are
+English as well, so that they do not even tell that.
 
 Laws:
 1. A meaning is offered besides what was said, never instead of it.
@@ -16,9 +17,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import accumulate, pairwise, takewhile
 from typing import TypeAlias
 
-from index.text import Stretch, fold, is_stop_word, stretches
+from index.inflection import ANY_LANGUAGE, is_ending, readings, spellings
+from index.text import MAX_WORD_CHARS, Stretch, fold, is_stop_word, stretches
 
 NO_MEANING = "*"
 _ALSO_ENGLISH = "="
@@ -28,7 +31,7 @@ MAX_FORM_CHARS = 16  # of a form in a script without spaces
 
 _UNSPACED_LANGUAGES = frozenset({"zh", "ja", "ko"})
 _INFLECTED = frozenset({"hi"})  # every word takes endings here, so that no form says so itself
-_ARABIC_PREFIXES = ("", "ال", "وال", "بال", "لل", "و", "ب", "ل")  # the, and the, with the, to the, and, with, to
+_CERTAIN, _BORROWED = 2, 1  # how much a word tells of the language of a text
 _LINKS = ("", "s", "es", "n", "en")  # between the halves of a German compound
 
 
@@ -78,14 +81,14 @@ class Lexicon:
         language = self._latin_language(parts)
         place = 0
         while place < len(parts):
-            part = parts[place]
-            if part.unspaced:
-                yield from self._unspaced_meanings(part.text, ("ja", "zh", "ko") if kana else ("zh", "ja", "ko"))
-                place += 1
+            if parts[place].unspaced:
+                together = tuple(takewhile(lambda part: part.unspaced, parts[place:]))
+                yield from self._unspaced_meanings(together, ("ja", "zh", "ko") if kana else ("zh", "ja", "ko"))
+                place += len(together)
                 continue
             found = self._best_at(parts, place, language)
             if found is None:
-                yield Meaning((part,), ())
+                yield from self._unknown(parts[place], language)
                 place += 1
                 continue
             yield Meaning(parts[place : place + found.length], found.english)
@@ -94,38 +97,46 @@ class Lexicon:
 
     def _best_at(self, parts: Sequence[Stretch], place: int, language: str) -> _Found | None:
         """The longest form here: in Latin letters of the text's own language, else of any."""
-        found = self._found_at(parts, place)
         if parts[place].text.isascii():
-            return found.get(language)
+            return self._found_at(parts, place).get(language) if language else None
+        found = self._found_at(parts, place)
         return max(found.values(), key=lambda one: one.length, default=None)
 
     def _latin_language(self, parts: Sequence[Stretch]) -> str:
         """The language that most of the words in Latin letters belong to; empty for English."""
-        votes, english_here, has_meaning = Counter[str](), Counter[str](), set[str]()
-        stop_words = 0
+        votes, english_here, meanings = Counter[str](), Counter[str](), Counter[str]()
+        english = 0
         for place, part in enumerate(parts):
             if part.unspaced or not part.text.isascii():
                 continue
-            is_stop = is_stop_word(part.text)
-            stop_words += is_stop
-            for language, found in self._found_at(parts, place).items():
-                votes[language] += not is_stop and part.text not in self.english
-                english_here[language] += is_stop
-                if found.english != (NO_MEANING,):
-                    has_meaning.add(language)
-        language, count = max(votes.items(), key=lambda vote: (vote[1], vote[0]), default=("", 0))
-        return language if count > stop_words - english_here[language] and language in has_meaning else ""
+            points = self._points_to_english(part.text)
+            english += points
+            for language, found in self._found_at(parts, place, inflected=False).items():
+                votes[language] += 0 if points else _CERTAIN
+                english_here[language] += points
+                meanings[language] += found.english != (NO_MEANING,)
+        language, count = max(votes.items(), key=lambda vote: (vote[1], meanings[vote[0]], vote[0]), default=("", 0))
+        return language if count > english - english_here[language] and meanings[language] else ""
 
-    def _found_at(self, parts: Sequence[Stretch], place: int) -> dict[str, _Found]:
+    def _points_to_english(self, word: str) -> int:
+        """A word of the trade says less than one such as "the": other languages borrow it."""
+        if is_stop_word(word):
+            return _CERTAIN
+        return _BORROWED if word in self.english or word.removesuffix("s") in self.english else 0
+
+    def _found_at(self, parts: Sequence[Stretch], place: int, *, inflected: bool = True) -> dict[str, _Found]:
         """For each language the longest forms that begin here."""
-        best: dict[str, tuple[tuple[int, int], dict[str, None], str]] = {}
-        for first in _without_prefix(parts[place].text):
+        best: dict[str, tuple[tuple[int, bool, int], dict[str, None], str]] = {}
+        word = parts[place].text
+        for first, only in readings(word) if inflected else ((word, ANY_LANGUAGE),):
             for end in range(len(first), 0, -1):
                 for form in self.spaced.get(first[:end], ()):
+                    if only not in (ANY_LANGUAGE, form.language):
+                        continue
                     rest = _met(form, (first, *(part.text for part in parts[place + 1 : place + len(form.words)])))
                     if rest is None:
                         continue
-                    rank = (len(form.words), end)
+                    rank = (len(form.words), only == ANY_LANGUAGE, end)
                     known = best.get(form.language)
                     if known is None or rank > known[0]:
                         best[form.language] = (rank, {form.english: None}, rest)
@@ -147,28 +158,66 @@ class Lexicon:
                 yield Meaning((half,), second.english)
                 return
 
-    def _unspaced_meanings(self, text: str, languages: Sequence[str]) -> Iterator[Meaning]:
-        """The longest form at each place; what lies between forms has no meaning that we know."""
+    def _unknown(self, part: Stretch, language: str) -> Iterator[Meaning]:
+        """A word that no form begins; the second half of a German compound may be known all the same."""
+        longest = min(len(part.text), MAX_WORD_CHARS) if language == "de" else 0
+        for start in range(MIN_COMPOUND_CHARS, longest - MIN_COMPOUND_CHARS + 1):
+            half = Stretch(part.text[start:])
+            found = self._found_at((half,), 0, inflected=False).get(language)
+            if found is not None and len(found.rest) <= MAX_ENDING_CHARS and found.english != (NO_MEANING,):
+                yield Meaning((Stretch(part.text[:start]),), ())
+                yield Meaning((half,), found.english)
+                return
+        yield Meaning((part,), ())
+
+    def _unspaced_meanings(self, parts: Sequence[Stretch], languages: Sequence[str]) -> Iterator[Meaning]:
+        """The longest form at each place, also over spaces; what lies between forms has no meaning that we know."""
+        text = "".join(part.text for part in parts)
+        starts = frozenset(accumulate((len(part.text) for part in parts), initial=0))
         unknown = place = 0
         while place < len(text):
-            form, english = self._longest_form(text, place, languages)
+            form, english = self._longest_form(text, place, languages, starts)
             if not form:
                 place += 1
                 continue
-            if place > unknown:
-                yield Meaning((Stretch(text[unknown:place], unspaced=True),), ())
-            yield Meaning((Stretch(form, unspaced=True),), english)
-            place += len(form)
-            unknown = place
-        if unknown < len(text):
-            yield Meaning((Stretch(text[unknown:], unspaced=True),), ())
+            yield from _between(text, unknown, place, starts)
+            end = place + len(form)
+            yield Meaning(tuple(_pieces(text, place, end, starts)), english)
+            unknown = place = end
+        yield from _between(text, unknown, len(text), starts)
 
-    def _longest_form(self, text: str, place: int, languages: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    def _longest_form(
+        self, text: str, place: int, languages: Sequence[str], starts: frozenset[int]
+    ) -> tuple[str, tuple[str, ...]]:
+        is_start = place in starts
         for end in range(min(len(text), place + MAX_FORM_CHARS), place, -1):
             meanings = self.unspaced.get(text[place:end])
-            if meanings:
+            if meanings and (is_start or _may_stand_inside(text[place:end], place, starts)):
                 return text[place:end], next(meanings[language] for language in languages if language in meanings)
         return "", ()
+
+
+def _may_stand_inside(form: str, place: int, starts: frozenset[int]) -> bool:
+    """Whether a form may be met within a stretch: in one piece, and not as a single syllable of Korean."""
+    if len(form) == 1:
+        return not "\uac00" <= form <= "\ud7af"
+    return starts.isdisjoint(range(place + 1, place + len(form)))
+
+
+def _pieces(text: str, start: int, end: int, starts: frozenset[int]) -> Iterator[Stretch]:
+    """A part of the text, divided where the user put spaces."""
+    places = [start, *(place for place in range(start + 1, end) if place in starts), end]
+    return (Stretch(text[first:last], unspaced=True) for first, last in pairwise(places) if last > first)
+
+
+def _between(text: str, start: int, end: int, starts: frozenset[int]) -> Iterator[Meaning]:
+    """What stands between forms: unknown, but for endings and for single letters, which no tool has by themselves."""
+    for piece in _pieces(text, start, end, starts):
+        is_whole = start in starts and start + len(piece.text) in starts
+        follows = start not in starts
+        mere = (follows and is_ending(piece.text)) or (len(piece.text) == 1 and not is_whole)
+        yield Meaning((piece,), (NO_MEANING,) if mere else ())
+        start += len(piece.text)
 
 
 @functools.cache
@@ -179,7 +228,7 @@ def lexicon() -> Lexicon:
 
 def read_lexicon(text: str) -> Lexicon:
     """A lexicon from lines of cells: English, then one cell a language as the first line names them."""
-    header, *lines = text.splitlines()
+    header, *lines = fold(text).splitlines()
     languages = header.split("\t")[1:]
     spaced: dict[str, list[_Form]] = defaultdict(list)
     unspaced: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
@@ -192,11 +241,12 @@ def read_lexicon(text: str) -> Lexicon:
         english.update(part.text for part in stretches(meaning))
         for language, cell in zip(languages, cells, strict=True):
             for form in cell.split(","):
-                if language in _UNSPACED_LANGUAGES and any(part.unspaced for part in stretches(form)):
-                    known = unspaced[fold(form.strip().replace(" ", ""))]
-                    known[language] = tuple(dict.fromkeys((*known.get(language, ()), meaning)))
-                else:
-                    _add(spaced, form, language, meaning)
+                for spelling in spellings(form.strip(), language):
+                    if language in _UNSPACED_LANGUAGES and not spelling.isascii():
+                        known = unspaced[spelling.replace(" ", "")]
+                        known[language] = tuple(dict.fromkeys((*known.get(language, ()), meaning)))
+                    else:
+                        _add(spaced, spelling, language, meaning)
     return Lexicon(dict(spaced), dict(unspaced), frozenset(english))
 
 
@@ -204,8 +254,9 @@ def _add(spaced: dict[str, list[_Form]], text: str, language: str, meaning: str)
     words: list[str] = []
     open_ended: list[bool] = []
     for written in text.split():
-        parts = [part.text for part in stretches(written)]
-        may_go_on = written.endswith("-") or language in _INFLECTED
+        bare = written.removesuffix("-")
+        parts = [bare.casefold()] if bare.isalpha() else [part.text for part in stretches(bare)]
+        may_go_on = bare != written or language in _INFLECTED
         words += parts
         open_ended += [False] * (len(parts) - 1) + [may_go_on and meaning != NO_MEANING]
     spaced[words[0]].append(_Form(tuple(words), tuple(open_ended), language, meaning))
@@ -221,11 +272,3 @@ def _met(form: _Form, words: Iterable[str]) -> str | None:
             return None
         met += 1
     return rest if met == len(form.words) else None
-
-
-def _without_prefix(word: str) -> Iterator[str]:
-    """The word, and what is left of an Arabic one without what is written together with it."""
-    if word.isascii() or not "\u0600" <= word[0] <= "\u06ff":
-        yield word
-        return
-    yield from dict.fromkeys(word.removeprefix(prefix) for prefix in _ARABIC_PREFIXES if len(word) > len(prefix) + 1)

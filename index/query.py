@@ -7,8 +7,8 @@ Laws:
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from index.lexicon import NO_MEANING, Lexicon
@@ -22,6 +22,7 @@ MAX_CORRECTIONS = 8  # a query with more unknown words is in another language or
 
 SYNONYM_WEIGHT = 0.4  # 0.3 to 0.6 find the same on four public sets; at 0 the vaguest loses 2 points of recall
 TRANSLATION_WEIGHT = 0.9  # just below what was said itself, which may be a tool's own language
+UNTRANSLATED = "untranslated"  # the origin of a word of another language that the lexicon does not have
 CORRECTION_WEIGHT = 0.8  # times the closeness; 0.7 and 1 find the same
 
 
@@ -58,7 +59,7 @@ class Query:
 
 def read(text: str, knowledge: Knowledge) -> Query:
     """Understand a query."""
-    everything = list(_corrected(_translated(text[:MAX_QUERY_CHARS], knowledge), knowledge))
+    everything = list(_corrected(list(_translated(text[:MAX_QUERY_CHARS], knowledge)), knowledge))
     said = tuple(one for one in everything if not is_stop_word(one.word))
     return Query(said, tuple(_clauses(said, _ways_besides(everything, knowledge))))
 
@@ -81,16 +82,24 @@ def _translated(text: str, knowledge: Knowledge) -> Iterator[Said]:
                 yield Said(word, term, TRANSLATION_WEIGHT, "translation", tuple(map(phrase, others)), original)
 
 
-def _corrected(everything: Iterable[Said], knowledge: Knowledge) -> Iterator[Said]:
+def _corrected(everything: Sequence[Said], knowledge: Knowledge) -> Iterator[Said]:
+    """Words that no tool has as what they resemble; else, where others were translated, as ones that were not."""
+    translated = [one for one in everything if one.origin == "translation"]
+    is_latin = any(term.isascii() for one in translated for term in one.original)
     left = MAX_CORRECTIONS
     for one in everything:
-        if left and not _is_understood(one, knowledge):
-            left -= 1
-            if near := knowledge.nearest(one.word):
-                word, closeness = near
-                yield Said(word, term_of(word, knowledge.stem), CORRECTION_WEIGHT * closeness, "spelling")
-                continue
-        yield one
+        if _is_understood(one, knowledge):
+            yield one
+            continue
+        near = knowledge.nearest(one.word) if left else None
+        left -= bool(left)
+        if near:
+            word, closeness = near
+            yield Said(word, term_of(word, knowledge.stem), CORRECTION_WEIGHT * closeness, "spelling")
+        elif translated and (is_latin or not one.word.isascii()):  # Latin letters within another script are a name
+            yield replace(one, origin=UNTRANSLATED)
+        else:
+            yield one
 
 
 def _is_understood(one: Said, knowledge: Knowledge) -> bool:

@@ -19,7 +19,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from index.bm25f import impacts
@@ -29,6 +29,7 @@ from index.explain import Explanation, Judged, explain
 from index.fingerprint import fingerprint_of, searchable
 from index.query import MAX_QUERY_CHARS, Query, read
 from index.scoring import Posting
+from index.semantic import NEAREST, Near, fused, weighted
 from index.text import Stem, terms
 from index.tool import Tool
 from index.vocabulary import Vocabulary
@@ -73,39 +74,53 @@ class SearchIndex:
         stem = functools.lru_cache(_STEMS_KEPT)(porter2)
         return cls(found, Vocabulary(found, stem, _in_whoosh(found, stem)))
 
-    def search(self, query: str, limit: int) -> tuple[Match, ...]:
+    def search(self, query: str, limit: int, near: Near | None = None) -> tuple[Match, ...]:
         """The best tools for a query, at most `limit`; tools that it names exactly come first.
 
-        Empty when none of the things that the query speaks of occurs in any of the first hits.
+        Empty when none of the things that the query speaks of occurs in any of the first hits. With `near`, closeness in
+        meaning changes the order, and may bring in tools of other words; how sure a hit is, its words alone decide.
         """
         limit = min(limit, MAX_HITS)
         if limit < 1 or self._vocabulary is None:
             return ()
         asked, named = self._read(query), self._named_in(query[:MAX_QUERY_CHARS])
         found = self._vocabulary.best(asked, named, MAX_HITS)
-        first = heapq.nsmallest(
-            limit, found, key=lambda number: (number not in named, -round(found[number], _DIGITS), self._ids[number])
-        )
-        if not named and self._vocabulary.is_hopeless(asked, first):
+        first = self._first(found, named, limit)
+        if not first or (not named and self._vocabulary.is_hopeless(asked, first)):
             return ()
+        scores = found
+        if near is not None:
+            scores = self._with_meaning(query[:MAX_QUERY_CHARS], found, near)
+            first = self._first(scores, named, limit)
         ceiling = self._vocabulary.ceiling(asked)
         return tuple(
             Match(
                 self._ids[number],
-                round(found[number], _DIGITS) + (_EXACT if number in named else 0.0),
-                Confidence.HIGH if number in named else grade(found[number], ceiling),
+                round(scores[number], _DIGITS) + (_EXACT if number in named else 0.0),
+                Confidence.HIGH if number in named else grade(found.get(number, 0.0), ceiling),
             )
             for number in first
         )
 
-    def explain(self, query: str, limit: int, tool: Callable[[str], Tool | None]) -> tuple[Explanation, ...]:
+    def explain(
+        self, query: str, limit: int, tool: Callable[[str], Tool | None], near: Near | None = None
+    ) -> tuple[Explanation, ...]:
         """The same hits as `search` gives, each taken apart. `tool` gives the tool of an id, such as `Catalog.get`."""
-        named = self._named_in(query[:MAX_QUERY_CHARS])
-        hits = [(bisect_left(self._ids, match.tool_id), match) for match in self.search(query, limit)]
+        matches = self.search(query, limit, near)
+        if self._vocabulary is None or not matches:
+            return ()
+        query = query[:MAX_QUERY_CHARS]
+        named, asked = self._named_in(query), self._read(query)
+        close = near(query, 0, [match.tool_id for match in matches]) if near else {}
+        numbers = [bisect_left(self._ids, match.tool_id) for match in matches]
         return tuple(
-            explain(Judged(number, found, match.confidence, number in named), self._read(query), self._vocabulary)
-            for number, match in hits
-            if self._vocabulary is not None and (found := tool(match.tool_id)) is not None
+            explain(
+                Judged(number, found, match.confidence, number in named, weighted(close.get(found.id, 0.0))),
+                asked,
+                self._vocabulary,
+            )
+            for number, match in zip(numbers, matches, strict=True)
+            if (found := tool(match.tool_id)) is not None
         )
 
     def closest_words(self, query: str) -> tuple[str, ...]:
@@ -115,6 +130,18 @@ class SearchIndex:
     def _read(self, query: str) -> Query:
         assert self._vocabulary is not None
         return read(query, self._vocabulary.knowledge)
+
+    def _first(self, scores: Mapping[int, float], named: Collection[int], limit: int) -> list[int]:
+        return heapq.nsmallest(
+            limit, scores, key=lambda number: (number not in named, -round(scores[number], _DIGITS), self._ids[number])
+        )
+
+    def _with_meaning(self, query: str, found: Mapping[int, float], near: Near) -> dict[int, float]:
+        """The scores with closeness added; a tool that is near and has gone from the catalogue, or come, is left out."""
+        scores = {self._ids[number]: score for number, score in found.items()}
+        both = fused(scores, near(query, NEAREST, tuple(scores)))
+        placed = ((bisect_left(self._ids, tool_id), tool_id, score) for tool_id, score in both.items())
+        return {number: score for number, tool_id, score in placed if self._ids[number : number + 1] == (tool_id,)}
 
     def _named_in(self, text: str) -> dict[int, None]:
         """Tools whose id or name is the query, or stands in it and could not be a word of plain language."""

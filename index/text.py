@@ -42,10 +42,10 @@ _CLUSTER = re.compile(rf".[{_MARKS}]*")
 # Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; the dot below Hindi letters; joiners: people leave
 # them out when they search.
 _OPTIONAL_MARKS = re.compile(r"[\u093c\u200c\u200d\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
-# One letter written in two ways: the Arabic feminine and final ya, the Persian kaf and ya;
+# One letter written in two ways: the Arabic feminine and final ya, the Persian kaf and ya, the Hindi nasal;
 # letters of Latin that have no accent to lose, and would else cut a word in two.
 _SAME_LETTER = str.maketrans(
-    {"ة": "ه", "ى": "ي", "ک": "ك", "ی": "ي"}
+    {"ة": "ه", "ى": "ي", "ک": "ك", "ی": "ي", "ँ": "ं"}
     | {
         "ß": "ss",
         "æ": "ae",

@@ -22,8 +22,20 @@ REACHABLE = frozenset({Exposure.CATALOG, Exposure.DIRECT})
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What becomes of a tool, the reason if that is not the ordinary, and what a person should look at."""
+
+    exposure: Exposure = Exposure.CATALOG
+    reason: str = ""
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused."""
+    """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused.
+
+    `warning` is what a person should look at, whether the tool is in use or held back for it.
+    """
 
     id: str
     source: str
@@ -34,6 +46,7 @@ class Tool:
     reason: str
     trusted: bool
     cached: bool
+    warning: str = ""
 
     @property
     def description(self) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from index import Exposure, Tool, Unresolved, output_signature, plain_signature, signature
+from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
 from server.clean import one_line, paragraphs
 from server.errors import GatewayError
 from upstream_clients import JsonObject, State, UpstreamStatus
@@ -16,7 +16,9 @@ HIT_BYTES: Final = 320
 """Room for a hit, hints included, on average over the hits of an answer: eight of them are 2,560 bytes, or 569 tokens."""
 
 LABEL_CHARACTERS: Final = 60
+SCORE_DIGITS: Final = 3
 INSTRUCTIONS_CHARACTERS: Final = 2000
+OTHER_WORDS: Final = "other words: what is done (create, list, read), to what (issue, file, event)"
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
@@ -69,6 +71,31 @@ def _encode(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
+def explained(hit: Explanation) -> JsonObject:
+    """Why a hit was found: what each word of the query scored in which field, and what the rules added to it."""
+    return {
+        "named": hit.named,
+        "score": round(hit.score, SCORE_DIGITS),
+        "ceiling": round(hit.ceiling, SCORE_DIGITS),
+        "words": [
+            {
+                "word": word.word,
+                "met_as": word.met_as,
+                "origin": word.origin,
+                "score": round(word.score, SCORE_DIGITS),
+                "fields": _rounded(word.fields),
+            }
+            for word in hit.words
+        ],
+        "bonuses": _rounded(hit.bonuses),
+        "unmet": list(hit.unmet),
+    }
+
+
+def _rounded(scores: Mapping[str, float]) -> JsonObject:
+    return {name: round(score, SCORE_DIGITS) for name, score in scores.items()}
+
+
 def missing(statuses: Sequence[UpstreamStatus], searched: frozenset[str]) -> JsonObject:
     """What a search could not see: upstreams whose tools are not in the index yet, and why. Empty when there is none.
 
@@ -93,9 +120,14 @@ def search_note(hits: int, unseen: Mapping[str, object], closest_words: Sequence
         return f"{again}, or use another word." if not hits else f"{again} if nothing fits."
     if not hits and closest_words:
         return f"Nothing matches. The closest words of the catalogue: {', '.join(closest_words)}."
-    if not hits:
-        return "Nothing matches. Try other words: what is done (create, list, read), to what (issue, file, event)."
-    return ""
+    return f"Nothing matches. Try {OTHER_WORDS}." if not hits else ""
+
+
+def batch_note(has_found: Sequence[bool], unseen: Mapping[str, object]) -> str:
+    """The same for the answers to several queries, each of which names the closest words itself."""
+    if "starting" in unseen or not any(has_found):
+        return search_note(sum(has_found), unseen, ())
+    return "" if all(has_found) else f"Where nothing was found, try {OTHER_WORDS}."
 
 
 def unresolved(found: Unresolved) -> GatewayError:

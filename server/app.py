@@ -9,14 +9,18 @@ import anyio
 
 from server.config import Directories, Settings
 from server.gateway import Gateway
+from server.judging import Judge, follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
+from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.semantics import Meanings
 from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
+from server.wordllama import WordLlama
 from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
@@ -35,6 +39,7 @@ class Running:
 
     gateway: Gateway
     library: Library
+    meanings: Meanings
     fleet: Fleet
     keeper: ListingKeeper
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
@@ -54,20 +59,32 @@ async def open_gateway(
     settings: Settings, directories: Directories, hooks: Hooks, *, lazy: bool = False
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
-    library = Library(Policy(settings.servers, settings.gateway).exposure, hooks.on_catalogue)
+    pins = Pins(directories.state)
+    judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
+    meanings = Meanings(WordLlama.load if settings.gateway.semantic else None)
+
+    def on_catalogue() -> None:
+        meanings.follow(library.snapshot.catalog)
+        hooks.on_catalogue()
+
+    library = Library(judge, on_catalogue)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
+        tasks.start_soon(meanings.run)
         await keeper.load()
         tasks.start_soon(keeper.run)
+        tasks.start_soon(follow_pins, pins, keeper)
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), lazy)
+            standing = Standing(
+                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, meanings, lazy
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
-            yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)
+            yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):
             await keeper.save()
         tasks.cancel_scope.cancel()
@@ -90,7 +107,7 @@ class Change:
         after = Policy(settings.servers, settings.gateway)
         known = startable(self._settings)
         standing.redact.learn(secrets_of(settings))
-        library.adopt(after.exposure)
+        library.adopt(Judge(after, standing.pins, settings.gateway))
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))

@@ -110,8 +110,8 @@ class CallPath:
             expected = signature(READ_RESULT_SCHEMA)
             raise GatewayError("invalid_arguments", "Nothing was read.", explain(invalid.problems, expected)) from None
         offset = arguments.get("offset", 0)
-        assert isinstance(offset, int)
-        return self._results.read(str(arguments["ref"]), offset, self._result_bytes)
+        assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
+        return self._results.read(str(arguments["ref"]), int(offset), self._result_bytes)
 
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)

@@ -19,6 +19,9 @@ from upstream_clients import JsonObject, Progress
 Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
 
+LARGEST_LIMIT: Final = 1_000_000
+"""Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
+
 CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage"})
 """What of the host's `_meta` an upstream may see: trace context. All else is for this hop alone."""
 
@@ -121,7 +124,7 @@ def _whole(limit: object) -> int | None:
     """A limit that is not a whole number falls back to the default: it is never worth an error."""
     if isinstance(limit, str) and limit.strip().isdecimal():
         return int(limit.strip()[:6])
-    return int(limit) if isinstance(limit, (int, float)) and limit >= 1 else None
+    return int(min(limit, LARGEST_LIMIT)) if isinstance(limit, (int, float)) and limit >= 1 else None
 
 
 def _success(payload: JsonObject) -> JsonObject:

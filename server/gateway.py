@@ -12,8 +12,18 @@ from typing import Final
 
 import anyio.to_thread
 
-from index import Catalog, Exposure, Tool
-from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
+from index import Catalog, Explanation, Exposure, Near, Tool
+from server.answers import (
+    batch_note,
+    description,
+    explained,
+    hits,
+    missing,
+    not_yet_listed,
+    search_note,
+    unresolved,
+    with_starting,
+)
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
@@ -51,6 +61,7 @@ class Parts:
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+    near: Callable[[], Near | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,19 @@ class Gateway:
             answer["note"] = note
         return answer
 
+    async def explain(self, query: str, limit: int | None = None) -> JsonObject:
+        """The answer of `search`, and in each hit why it was found: for people, and never shown to a model.
+
+        Raises:
+            GatewayError: as `search`.
+        """
+        answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
+        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit), self._parts.near())
+        why = {one.tool_id: explained(one) for one in taken}
+        found = answer["tools"]
+        assert isinstance(found, list)
+        return {**answer, "tools": [{**hit, "explanation": why.get(hit["id"])} for hit in found]}
+
     async def search_all(self, queries: Sequence[str], limit: int | None = None) -> JsonObject:
         """Hits for several queries: which tools each found, how sure, and every tool once.
 
@@ -106,8 +130,8 @@ class Gateway:
             "tools": hits(tuple(tools.values()), self._shows_hints),
             **unseen,
         }
-        if "starting" in unseen:
-            answer["note"] = search_note(len(tools), unseen, ())
+        if note := batch_note([bool(one.tools) for one in found], unseen):
+            answer["note"] = note
         return answer
 
     async def describe(self, reference: str) -> JsonObject:
@@ -155,7 +179,7 @@ class Gateway:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
 
         Raises:
-            GatewayError: no such tool, several of that name, or its upstream has not listed any tool yet.
+            GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
         found = self._parts.library.snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
@@ -164,6 +188,8 @@ class Gateway:
         found = snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
+        if held := _held(snapshot.catalog, reference):
+            raise held
         self._want_unlisted()
         status = self._parts.statuses().get(owner_in(reference))
         if status is not None and status.owner not in snapshot.listed:
@@ -175,7 +201,7 @@ class Gateway:
             _check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count)
+        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count, self._parts.near())
 
     def _count(self, limit: int | None) -> int:
         settings = self._parts.settings.tool_search
@@ -200,6 +226,15 @@ class Gateway:
         return replace(status, error=redact(status.error), hint=redact(status.hint))
 
 
+def _held(catalog: Catalog, reference: str) -> GatewayError | None:
+    """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
+    tool = catalog.get(reference.strip())
+    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
+        return None
+    hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
+    return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
+
+
 def _is_found(tool: Tool) -> bool:
     """The index may lag behind: a tool that has just been hidden must not be found."""
     return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
@@ -212,18 +247,22 @@ def _check(query: str) -> None:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
 
 
-def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int) -> tuple[Found, ...]:
+def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
     """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count) for query in queries)
+    return tuple(_found(snapshot, query, count, near) for query in queries)
 
 
-def _found(snapshot: Snapshot, query: str, count: int) -> Found:
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
     if snapshot.index is None:
         return Found((), {}, ())
-    matches = snapshot.index.search(query, count)
+    matches = snapshot.index.search(query, count, near)
     found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
     closest_words = () if found else snapshot.index.closest_words(query)
     return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+
+
+def _taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
+    return snapshot.index.explain(query, count, snapshot.catalog.get, near) if snapshot.index else ()
 
 
 def _short_answer(query: str, found: Found) -> JsonObject:

@@ -1,23 +1,20 @@
 """Standard input and output as two asyncio pipes, taken away from everyone else.
 
-POSIX pipes, sockets and terminals are read by the event loop itself; anything else, such as a file or /dev/null, is copied
-through a pipe by a thread, because it can't be waited for.
+POSIX pipes, sockets and terminals are read by the event loop itself. Anything else can't be waited for, such as a file or
+/dev/null, and on Windows all that others have opened: that is read and written by a thread each.
 """
 
 import asyncio
 import os
 import select
 import stat
-import threading
+import sys
 from collections.abc import Callable
-from typing import Final
+from typing import IO, Final
 
 import anyio
-import anyio.to_thread
 
-from upstream_clients import LineSplitter
-
-COPY_BYTES: Final = 64 * 1024
+from upstream_clients import LineSplitter, ThreadedReader, ThreadedWriter
 
 HANG_UP_SECONDS: Final = 0.25
 """How often a host that does not read is looked at for having gone. A host kills two seconds after it closes our input."""
@@ -30,7 +27,6 @@ class HostPipe:
         self._reader: asyncio.ReadTransport | None = None
         self._writer: asyncio.WriteTransport | None = None
         self._reasons_to_pause: set[str] = set()
-        self._copying: threading.Thread | None = None
         self._drained = anyio.Event()
         self._drained.set()
         self._written = anyio.Event()
@@ -86,19 +82,15 @@ class HostPipe:
             self._reader.resume_reading()
 
     async def open(self, on_line: Callable[[bytes | None], None], on_end: Callable[[], None], line_bytes: int) -> None:
-        loop = asyncio.get_running_loop()
         self._on_end = on_end
         source, sink = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)  # a stray print goes to standard error
-        source, sink = self._waitable_source(source), self._waitable_sink(sink)
-        self._writer, _ = await loop.connect_write_pipe(lambda: _Sink(self, on_end), os.fdopen(sink, "wb", 0))
+        self._writer = await _writer(os.fdopen(sink, "wb", 0), _Sink(self, on_end))
         splitter = LineSplitter(line_bytes)
-        self._reader, _ = await loop.connect_read_pipe(
-            lambda: _Source(splitter, on_line, on_end), os.fdopen(source, "rb", 0)
-        )
+        self._reader = await _reader(os.fdopen(source, "rb", 0), _Source(splitter, on_line, on_end))
 
     async def close(self, seconds: float) -> None:
         """Lets the last answers be written, for as long as the host reads them, at most `seconds`."""
@@ -111,28 +103,11 @@ class HostPipe:
         self._writer.close()
         with anyio.move_on_after(seconds):
             await self._written.wait()
-            if self._copying is not None:
-                await anyio.to_thread.run_sync(self._copying.join, abandon_on_cancel=True)
 
     def all_written(self) -> None:
         """Nothing more will be written, because all is or because the host is gone."""
         self._written.set()
         self._drained.set()
-
-    def _waitable_source(self, descriptor: int) -> int:
-        if _is_waitable(descriptor):
-            return descriptor
-        read_end, write_end = os.pipe()
-        threading.Thread(target=_copy, args=(descriptor, write_end), daemon=True).start()
-        return read_end
-
-    def _waitable_sink(self, descriptor: int) -> int:
-        if _is_waitable(descriptor):
-            return descriptor
-        read_end, write_end = os.pipe()
-        self._copying = threading.Thread(target=_copy, args=(read_end, descriptor), daemon=True)
-        self._copying.start()
-        return write_end
 
 
 class _Source(asyncio.Protocol):
@@ -167,26 +142,34 @@ class _Sink(asyncio.Protocol):
         self._on_end()
 
 
+async def _reader(source: IO[bytes], protocol: asyncio.Protocol) -> asyncio.ReadTransport:
+    if not _is_waitable(source.fileno()):
+        return ThreadedReader(source, protocol)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
+    return transport
+
+
+async def _writer(sink: IO[bytes], protocol: asyncio.BaseProtocol) -> asyncio.WriteTransport:
+    if not _is_waitable(sink.fileno()):
+        return ThreadedWriter(sink, protocol)
+    transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: protocol, sink)
+    return transport
+
+
 def _is_waitable(descriptor: int) -> bool:
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor))
 
 
 def _has_hung_up(descriptor: int) -> bool:
-    """Whether nothing can come from there any more, without reading what may still be waiting."""
-    poll = select.poll()
-    poll.register(descriptor, getattr(select, "POLLRDHUP", 0))
-    return any(event & ~select.POLLIN for _descriptor, event in poll.poll(0))
+    """Whether nothing can come from there any more, without reading what may still be waiting.
 
-
-def _copy(source: int, target: int) -> None:
-    try:
-        while chunk := os.read(source, COPY_BYTES):
-            view = memoryview(chunk)
-            while view:
-                view = view[os.write(target, view) :]
-    except OSError:
-        return  # the other end is gone
-    finally:
-        os.close(source)
-        os.close(target)
+    Windows can't be asked. A host that is gone there is noticed by writing to it, and one that kills us ends the jobs.
+    """
+    if sys.platform == "win32":
+        gone = False
+    else:
+        poll = select.poll()
+        poll.register(descriptor, getattr(select, "POLLRDHUP", 0))
+        gone = any(event & ~select.POLLIN for _descriptor, event in poll.poll(0))
+    return gone

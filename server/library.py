@@ -4,7 +4,7 @@ Laws
 1. A reader keeps the snapshot that it was given; the next one is built completely and then assigned once.
 2. Cataloguing and indexing run in worker threads. A build of the index is followed by a rest of twice its time, so that
    building never takes more than a third of one processor for long.
-3. What comes in is catalogued in its order, by the policy of the moment.
+3. What comes in is catalogued in its order, by the judge of the moment.
 4. A listing whose searchable text has not changed builds nothing.
 """
 
@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import anyio
 import anyio.to_thread
 
-from index import Catalog, Exposure, JsonObject, Listing, SearchIndex
+from index import Catalog, Classify, Listing, SearchIndex
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +41,8 @@ class Gone:
     owner: str
 
 
-Classify: TypeAlias = Callable[[str, str, JsonObject], tuple[Exposure, str]]
-"""Owner, tool id and definition to exposure and reason: the policy. Called in a worker thread."""
+Judge: TypeAlias = Callable[[Listing], Classify]
+"""What judges the tools of a listing. Called in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Snapshot:
 class Library:
     """Holds the current snapshot. `run` is its task; everything else is called on the event loop."""
 
-    def __init__(self, classify: Classify, on_change: Callable[[], None]) -> None:
-        self._classify = classify
+    def __init__(self, judge: Judge, on_change: Callable[[], None]) -> None:
+        self._judge = judge
         self._on_change = on_change
         self._snapshot = Snapshot(Catalog.empty())
         self._incoming: list[Listing | Gone] = []
@@ -78,9 +78,9 @@ class Library:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def adopt(self, classify: Classify) -> None:
-        """Another policy, for what is taken from now on."""
-        self._classify = classify
+    def adopt(self, judge: Judge) -> None:
+        """Another judge, for what is taken from now on."""
+        self._judge = judge
 
     def take(self, *listings: Listing | Gone) -> None:
         """Each listing becomes, soon, all that its owner has."""
@@ -124,7 +124,7 @@ class Library:
                 self._caught_up.set()
                 await self._arrived.wait()
             listings, self._incoming = self._incoming, []
-            work = partial(_with_listings, self._snapshot.catalog, listings, self._classify)
+            work = partial(_with_listings, self._snapshot.catalog, listings, self._judge)
             catalog = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             self._snapshot = _followed(self._snapshot, catalog, listings)
             self._stale.set()
@@ -149,12 +149,12 @@ class Library:
         return index is not None and index.fingerprint == self._snapshot.catalog.search_fingerprint()
 
 
-def _with_listings(catalog: Catalog, listings: list[Listing | Gone], classify: Classify) -> Catalog:
+def _with_listings(catalog: Catalog, listings: list[Listing | Gone], judge: Judge) -> Catalog:
     for listing in listings:
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, partial(classify, listing.owner))
+            catalog = catalog.with_listing(listing, judge(listing))
     return catalog
 
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from index import Exposure
 from server.config import GatewaySettings, ServerEntry
+from server.pins import PinnedUpstream
 
 
 class Policy:
@@ -19,6 +20,7 @@ class Policy:
         self._allow = settings.policy.allow
         self._deny = settings.policy.deny
         self._direct = settings.direct_tools
+        self._pins = settings.pins
 
     def exposure(self, owner: str, tool_id: str, definition: dict[str, object]) -> tuple[Exposure, str]:
         """What becomes of one tool, and why (empty for an ordinary catalogue tool)."""
@@ -43,7 +45,12 @@ class Policy:
         """All that the exposure of one owner's tools depends on besides the tools. Equal rules, equal exposure."""
         server = self._servers[owner]
         filters = (server.include_tools, server.exclude_tools, server.always_load, server.trusted)
-        return (self._allow, self._deny, self._direct, *filters)
+        return (self._allow, self._deny, self._direct, self._pins, *filters)
+
+    def pinned_upstream(self, owner: str) -> PinnedUpstream | None:
+        """What the owner's pins are kept under; None when it is not configured any more."""
+        server = self._servers.get(owner)
+        return PinnedUpstream(owner, server.fingerprint) if server else None
 
     def may_publish_directly(self) -> frozenset[str]:
         """The owners whose tools may be direct-only, which the first `tools/list` must know of."""

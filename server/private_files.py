@@ -1,12 +1,21 @@
-"""Files that only this user may read, replaced whole: a reader sees the old content or the new, never a torn one."""
+"""Files that only this user may read, replaced whole: a reader sees the old content or the new, never a torn one.
+
+Everything here blocks and belongs in a worker thread. On Windows the folders of a user are private without our help.
+"""
 
 import os
 import stat
+import sys
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_FOLDER_MODE = 0o700
+
+REPLACE_TRIES = 20 if sys.platform == "win32" else 1
+REPLACE_PAUSE_SECONDS = 0.01
+"""Windows replaces no file that somebody has open. Readers of ours are done in a millisecond, virus scanners in some."""
 
 
 def make_private_folder(folder: Path) -> None:
@@ -23,11 +32,20 @@ def replace_file(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        os.replace(name, path)
+        _rename(name, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _rename(name: str, path: Path) -> None:
+    for _ in range(REPLACE_TRIES - 1):
+        with suppress(PermissionError):
+            os.replace(name, path)
+            return
+        time.sleep(REPLACE_PAUSE_SECONDS)
+    os.replace(name, path)
 
 
 def read_file(path: Path, limit: int) -> bytes | None:

@@ -1,10 +1,12 @@
 """What a serving process does around its work: logs to standard error, hears signals, ends without waiting for threads."""
 
+import asyncio
 import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import anyio
@@ -47,7 +49,31 @@ def run_to_the_end(work: Callable[[], Awaitable[None]]) -> None:
 
 async def on_signals(end: Callable[[], None]) -> None:
     """Calls `end` at every signal that asks for it. Ends only by cancellation."""
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        async for number in signals:
-            logger.info("ending on %s", number.name)
-            end()
+
+    def heard(number: signal.Signals) -> None:
+        logger.info("ending on %s", number.name)
+        end()
+
+    if sys.platform == "win32":
+        with heard_by_interpreter((signal.SIGINT, signal.SIGBREAK), heard):  # Ctrl-C, Ctrl-Break, a console that closes
+            await anyio.sleep_forever()
+    else:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+            async for number in signals:
+                heard(number)
+
+
+@contextmanager
+def heard_by_interpreter(numbers: Iterable[signal.Signals], hear: Callable[[signal.Signals], None]) -> Iterator[None]:
+    """Hears signals where the event loop can't. Windows' loops are woken by them all the same. Main thread only."""
+    loop = asyncio.get_running_loop()
+
+    def pass_on(number: int, _frame: object) -> None:
+        loop.call_soon_threadsafe(hear, signal.Signals(number))
+
+    before = {number: signal.signal(number, pass_on) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

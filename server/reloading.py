@@ -52,10 +52,14 @@ class Following:
 
 
 async def follow(settings: Settings, following: Following, look_seconds: float = LOOK_SECONDS) -> None:
-    """Takes every edit of these settings' files from now on. Ends only by cancellation."""
+    """Takes every edit of these settings' files, and of stored answers, from now on. Ends only by cancellation."""
     paths, current, seen = settings.sources, settings, (Stamp(),) * len(settings.sources)
     while True:  # the first round reads the files again: they may have changed since they were read
         await anyio.sleep(look_seconds)
+        followed = current.sources + current.answers
+        if followed != paths:
+            known = dict(zip(paths, seen, strict=True))
+            paths, seen = followed, tuple(known.get(path, Stamp()) for path in followed)
         now = await _still(paths, seen)
         if not _same(now, seen):
             current = await _take(current, following)

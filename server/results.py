@@ -28,7 +28,7 @@ KEEP_SECONDS: Final = 600.0
 """Ten minutes: longer than a model takes to read on, short enough that results do not pile up."""
 
 KEEP_BYTES: Final = 64 * 1024 * 1024
-"""In all. The oldest go first; sixteen of the longest lines an upstream may send."""
+"""In all. The oldest go first; sixteen of the longest lines an upstream may send. The latest stays even if it is longer."""
 
 REFERENCE_BYTES: Final = 256
 """What a marker or a reference takes at the most. Where less is left, all that follows shares one."""
@@ -96,7 +96,7 @@ class ResultStore:
         now = self._clock()
         while self._kept:
             reference, oldest = next(iter(self._kept.items()))
-            if oldest.until > now and self._bytes <= KEEP_BYTES:
+            if oldest.until > now and (self._bytes <= KEEP_BYTES or len(self._kept) == 1):
                 return
             del self._kept[reference]
             self._bytes -= len(oldest.content)

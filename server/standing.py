@@ -11,8 +11,10 @@ from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.semantics import Meanings
 from upstream_clients import (
     Endpoint,
     Fleet,
@@ -38,6 +40,8 @@ class Standing:
     fleet: Fleet
     redact: Redactor
     results: ResultStore
+    pins: Pins
+    meanings: Meanings
     lazy: bool
 
 
@@ -74,6 +78,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         statuses,
         fleet.want,
         redact,
+        standing.meanings.near,
     )
 
 

@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 
 from server.private_files import read_file, replace_file
-from upstream_clients import JsonObject
+from upstream_clients import JsonObject, process_birth
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class StateFile:
             while True:
                 await self._changed.wait()
                 self._changed = anyio.Event()
-                who: JsonObject = {"pid": os.getpid(), "born": _born(os.getpid())}
+                who: JsonObject = {"pid": os.getpid(), "born": process_birth(os.getpid())}
                 document: JsonObject = {**who, "written": time.time(), **self._describe()}
                 await anyio.to_thread.run_sync(self._write, document, abandon_on_cancel=True)
                 await anyio.sleep(SPACING_SECONDS)
@@ -89,28 +89,9 @@ def _read(path: Path) -> JsonObject | None:
     if not isinstance(state, dict):
         return None
     pid = state.get("pid")
-    if not isinstance(pid, int) or not _is_alive(pid) or state.get("born") != _born(pid):
+    born = process_birth(pid) if isinstance(pid, int) else None
+    if born is None or state.get("born") != born:
         with suppress(OSError):
             path.unlink(missing_ok=True)
         return None
     return state
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _born(pid: int) -> str | None:
-    """When the process was started, in the kernel's own units: a number used again is another process. None off Linux."""
-    try:
-        return (
-            Path("/proc", str(pid), "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
-        )
-    except (OSError, IndexError):
-        return None

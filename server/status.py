@@ -10,7 +10,7 @@ from server.clean import one_line
 from upstream_clients import JsonObject, UpstreamStatus
 
 NAMED_TOOLS: Final = 50
-"""Quarantined tools named with their reason; the rest is counted."""
+"""Tools named with what is wrong with them; the rest is counted."""
 
 
 def describe_state(running: Running) -> JsonObject:
@@ -18,12 +18,14 @@ def describe_state(running: Running) -> JsonObject:
     catalog = running.library.snapshot.catalog
     tools = catalog.tools()
     quarantined = [tool for tool in tools if tool.exposure is Exposure.QUARANTINED]
+    warned = [tool for tool in tools if tool.warning]
     return {
         "upstreams": [describe_upstream(status, tools) for status in running.statuses().values()],
         "catalogue": {
             "generation": catalog.generation,
             "tools": dict(Counter(str(tool.exposure) for tool in tools)),
             "quarantined": {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in quarantined[:NAMED_TOOLS]},
+            "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
         "published": [tool["name"] for tool in running.gateway.surface().tools],
     }

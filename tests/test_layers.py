@@ -40,6 +40,9 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "dotenv": ("server/config/",),
         "yaml": ("server/config/yaml_text.py",),
         "platformdirs": ("server/config/",),
+        "numpy": ("server/wordllama.py",),
+        "safetensors": ("server/wordllama.py",),
+        "tokenizers": ("server/wordllama.py",),
     }
 )
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})

@@ -115,3 +115,8 @@ def test_what_only_development_needs_is_not_there(commands: Path, hostile: Path)
         "import importlib.util as u; print([n for n in ('pytest', 'hypothesis', 'mypy', 'build') if u.find_spec(n)])"
     )
     assert run(commands / "python", "-I", "-c", probe, cwd=hostile) == "[]\n"
+
+
+def test_the_schema_of_the_configuration_comes_with_the_wheel(commands: Path, hostile: Path) -> None:
+    shipped = (PROJECT / "server/config/mcp.schema.json").read_text(encoding="utf-8")
+    assert run(commands / "toolfold", "config", "schema", cwd=hostile) == shipped

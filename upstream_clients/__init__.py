@@ -17,6 +17,8 @@ from upstream_clients.errors import (
 from upstream_clients.fleet import Fleet, open_fleet
 from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
 from upstream_clients.peer import Patience, Progress
+from upstream_clients.platform import process_birth
+from upstream_clients.platform.threaded_pipes import ThreadedReader, ThreadedWriter
 from upstream_clients.process import Launch
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
@@ -33,6 +35,8 @@ __all__ = [
     "Progress",
     "Protocol",
     "State",
+    "ThreadedReader",
+    "ThreadedWriter",
     "UpstreamDown",
     "UpstreamError",
     "UpstreamGone",
@@ -46,4 +50,5 @@ __all__ = [
     "dump",
     "open_fleet",
     "parse",
+    "process_birth",
 ]

@@ -5,7 +5,6 @@ Owns the choice between the two. Knows nothing of what is said over either.
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import anyio.to_thread
@@ -44,26 +43,29 @@ class Connection(Protocol):
 
 
 Opening: TypeAlias = AbstractAsyncContextManager[Connection]
+OpenHttp: TypeAlias = Callable[[Endpoint, Receiver], Opening]
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
-    """What starting a child takes besides its launch."""
+class Opener:
+    """Opens the connections of one fleet, and keeps what they share."""
 
-    platform: Platform
-    watchdog: Watchdog
+    def __init__(self, platform: Platform, watchdog: Watchdog) -> None:
+        self._platform = platform
+        self._watchdog = watchdog
+        self._open_http: OpenHttp | None = None
+
+    async def opening(self, target: Target, receiver: Receiver) -> Opening:
+        """A connection to enter. What it takes to speak HTTP is imported for the first address, in a worker thread."""
+        if isinstance(target, Launch):
+            return running_child(target, self._platform, self._watchdog, receiver.receive, receiver.end)
+        if self._open_http is None:
+            open_http = await anyio.to_thread.run_sync(_imported_http, abandon_on_cancel=True)
+            self._open_http = self._open_http or open_http  # another address may have been as quick
+        return self._open_http(target, receiver)
 
 
-async def opening(target: Target, children: Children, receiver: Receiver) -> Opening:
-    """A connection to enter. What it takes to speak HTTP is imported for the first address, in a worker thread."""
-    if isinstance(target, Launch):
-        return running_child(target, children.platform, children.watchdog, receiver.receive, receiver.end)
-    open_http = await anyio.to_thread.run_sync(_imported_http, abandon_on_cancel=True)
-    return open_http(target, receiver)
-
-
-def _imported_http() -> Callable[[Endpoint, Receiver], Opening]:
+def _imported_http() -> OpenHttp:
     """The SDK takes over a second of processor time, and a configuration without addresses never needs it here."""
-    from upstream_clients.http import open_http
+    from upstream_clients.http import HttpOpener
 
-    return open_http
+    return HttpOpener().open

@@ -15,7 +15,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from upstream_clients.connection import Children
+from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter
 from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
@@ -143,7 +143,7 @@ async def open_fleet(
     platform = current_platform()
     watchdog = Watchdog(platform)
     slots = anyio.Semaphore(concurrency or STARTS_PER_CORE * (os.cpu_count() or 1))
-    around = Surroundings(Children(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
+    around = Surroundings(Opener(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
     await anyio.to_thread.run_sync(watchdog.__enter__)
     try:
         async with anyio.create_task_group() as tasks:

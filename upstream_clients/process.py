@@ -11,6 +11,7 @@ Laws
 """
 
 import asyncio
+import os
 import subprocess
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -113,15 +114,15 @@ class ChildProcess:
 
     async def attach(self, line_bytes: int, on_message: Callable[[JsonObject], None]) -> None:
         """Connects the three pipes to the event loop."""
-        loop, process = asyncio.get_running_loop(), self._process
+        process, platform = self._process, self._platform
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         output = self._output = Output(line_bytes, on_message, self._lose, self._output_ended)
-        self._platform.watch_exit(process, self._exit_seen)
-        self._stdin, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, process.stdin)
-        err, _ = await loop.connect_read_pipe(lambda: _ErrorReader(self._keep_stderr), process.stderr)
-        out, _ = await loop.connect_read_pipe(lambda: output, process.stdout)
+        platform.watch_exit(process, self._exit_seen)
+        self._stdin = await platform.write_pipe(process.stdin, asyncio.BaseProtocol())
+        err = await platform.read_pipe(process.stderr, _ErrorReader(self._keep_stderr))
+        out = await platform.read_pipe(process.stdout, output)
         self._readers = [err, out]
 
     async def close(self) -> None:
@@ -253,5 +254,10 @@ def _not_started(launch: Launch, error: OSError) -> UpstreamError:
             hint="Install it, or give its absolute path: a host started from a menu has a shorter PATH than your shell.",
         )
     if isinstance(error, PermissionError):
-        return UpstreamError(f"the command {command!r} may not be executed", hint=f"Run: chmod +x {command}")
+        hint = (
+            f"Run: chmod +x {command}"
+            if os.name == "posix"
+            else "Check who may run it, and what your virus scanner says."
+        )
+        return UpstreamError(f"the command {command!r} may not be executed", hint=hint)
     return UpstreamError(f"the command {command!r} could not be started: {error.strerror}")

@@ -20,7 +20,7 @@ from typing import Final, NoReturn, TypeAlias
 
 import anyio
 
-from upstream_clients.connection import Children, opening
+from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter, Greeting
 from upstream_clients.errors import SessionEnded, UpstreamDown, UpstreamError, first_error_alone
 from upstream_clients.framing import JsonObject
@@ -51,7 +51,7 @@ OnStatus: TypeAlias = Callable[[UpstreamStatus], None]
 class Surroundings:
     """What all upstreams of one gateway share. The callables must not block."""
 
-    children: Children
+    opener: Opener
     greeter: Greeter
     slots: anyio.Semaphore
     on_listing: OnListing
@@ -164,7 +164,7 @@ class Upstream:
             with first_error_alone():
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(slot.give_back_after, SLOT_SECONDS)
-                    async with await opening(spec.target, around.children, session) as connection:
+                    async with await around.opener.opening(spec.target, session) as connection:
                         self._move(replace(self.status, pid=connection.pid))
                         await session.serve(connection.send, Wanted(spec.protocol, self._known_era, spec.start_seconds))
         finally:

@@ -1,7 +1,7 @@
 """Our end of the watchdog: tells it which process groups are ours. It ends what is left of them when this process is gone.
 
 Without it a gateway that is killed hard would leave servers behind: they ignore the closed pipe, and a parent-death
-signal does not reach the grandchildren of `npx`.
+signal does not reach the grandchildren of `npx`. On Windows there is none, and none is needed: see `platform/windows.py`.
 """
 
 import logging

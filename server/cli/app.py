@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import calling, checking, coding, configuration, gateways, reading
+from server.cli import answering, calling, checking, coding, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -55,17 +55,35 @@ def build_app() -> typer.Typer:
     app.command("search")(reading.search)
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
+    app.command("eval")(evaluating.evaluate_catalogue)
+    app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("demo")(_demo)
+    app.add_typer(_config(), name="config")
+    app.add_typer(_code(), name="code")
+    return app
+
+
+def _config() -> typer.Typer:
     config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)
     config.command("path")(configuration.path)
     config.command("show")(configuration.show)
-    app.add_typer(config, name="config")
+    config.command("schema")(configuration.schema)
+    answers = typer.Typer(
+        help="Store answers to ${input:ID}, the values that a file leaves to you.", no_args_is_help=True
+    )
+    answers.command("set")(answering.set_input)
+    answers.command("list")(answering.list_inputs)
+    answers.command("forget")(answering.forget)
+    config.add_typer(answers, name="input")
+    return config
+
+
+def _code() -> typer.Typer:
     code = typer.Typer(help="Get what mode code needs, and see whether it can be had here.", no_args_is_help=True)
     code.command("install")(coding.install)
     code.command("check")(coding.check)
-    app.add_typer(code, name="code")
-    return app
+    return code
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from server.calling import Call
-from server.cli.configured import configured
+from server.cli.configured import answered
 from server.cli.documents import inner, members, text
 from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode, Failure
@@ -16,6 +16,7 @@ from server.cli.output import Output, reporting
 from server.cli.progress import CallProgress
 from server.cli.words import LONGEST_ARGUMENTS, BadWords, from_json, from_words
 from server.errors import GatewayError
+from server.keeper import owner_in
 from upstream_clients import JsonObject
 
 
@@ -49,7 +50,7 @@ def call(
     """
     with reporting(as_json=as_json) as output:
         arguments = _arguments(words or [], args)
-        found = configured(config or [])
+        found = answered(config or [], owner_in(tool))
         work = partial(_call, reference=tool, arguments=arguments, wait=Wait(wait), output=output)
         result = run(found, output, work)
         _print(result, output)

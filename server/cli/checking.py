@@ -15,7 +15,7 @@ from server.cli.engine import run
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
-from server.cli.packages import foreign_package_findings, unpinned_findings
+from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
 from server.cli.probing import Probed, Report, probe
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
@@ -23,6 +23,7 @@ from server.config import Finding, ServerEntry, Settings
 from upstream_clients import JsonObject
 
 SEVERITIES: Final = ("error", "warning", "note")
+ADD_ONE: Final = 'Write {"mcpServers": {"NAME": {"command": "PROGRAM"}}}, or give a host\'s file: --config FILE.'
 
 
 def check(
@@ -62,8 +63,19 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
     yield from program_findings(servers, found.environ)
     yield from unpinned_findings(servers)
     if chosen is None:
+        yield from _without_servers(settings)
         yield from foreign_package_findings()
         yield from code_findings(found)
+        yield from semantic_findings(settings)
+
+
+def _without_servers(settings: Settings) -> Iterator[Finding]:
+    """A gateway over nothing is no error: files are followed, and a server may be added while it runs."""
+    if all(server.disabled for server in settings.servers):
+        what = "Every server in it is disabled." if settings.servers else "There are no servers in it."
+        files = ", ".join(str(source) for source in settings.sources)
+        fix = "Take `disabled` out of one." if settings.servers else ADD_ONE
+        yield Finding("warning", "no_servers", files, f"{what} A host will find no tools.", fix)
 
 
 def _entry_of(finding: Finding, servers: Iterable[ServerEntry]) -> ServerEntry | None:

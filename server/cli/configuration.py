@@ -23,7 +23,7 @@ LOOKED_AT = (
 
 
 def path(as_json: AsJson = False) -> None:
-    """Print the path of the configuration that is read here when none is named."""
+    """Print the path of the configuration that is read here when no --config names one."""
     with reporting(as_json=as_json) as output:
         found = find_config(read_environment(), Path.cwd())
         if as_json:
@@ -33,6 +33,17 @@ def path(as_json: AsJson = False) -> None:
         if found is None or not found.is_file():
             output.say(LOOKED_AT if found is None else "It does not exist. $TOOLFOLD_CONFIG names it.")
             raise typer.Exit(ExitCode.CONFIGURATION)
+
+
+def schema(as_json: AsJson = False) -> None:
+    """Print the JSON Schema (2020-12) of the configuration, which `$schema` in a file may name for editors.
+
+    It is one JSON document with and without --json.
+    """
+    from server.config.schema import shipped  # the models of the schema, which nothing else here needs
+
+    with reporting(as_json=as_json) as output:
+        output.verbatim(shipped())
 
 
 def show(config: ConfigFiles = None, as_json: AsJson = False) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from server.cli.exits import ExitCode, Failure
-from server.config import ConfigError, Directories, Settings, directories, find_config, load, read_environment
+from server.config import Ask, ConfigError, Directories, Settings, directories, find_config, load, read_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Configured:
     reread: Callable[[], Settings] = field(repr=False)
 
 
-def configured(paths: Sequence[Path]) -> Configured:
-    """Reads the files that were named, or the one that is found.
+def configured(paths: Sequence[Path], ask: Ask | None = None, ask_for: str = "") -> Configured:
+    """Reads the files that were named, or the one that is found. `ask`, `ask_for`: see `server.config.load`.
 
     Raises:
         Failure: there is no configuration, or one that cannot be used.
@@ -32,9 +32,20 @@ def configured(paths: Sequence[Path]) -> Configured:
         if not named:
             raise _no_configuration()
         read = partial(load, named, environ, cwd)
-        return Configured(read(), directories(environ), environ, read)
+        settings = read() if ask is None else read(ask, ask_for)
+        return Configured(settings, directories(environ), environ, read)
     except ConfigError as error:
         raise Failure(ExitCode.CONFIGURATION, error) from None
+
+
+def answered(paths: Sequence[Path], ask_for: str = "") -> Configured:
+    """The same, for commands that a person runs to reach upstreams: at a terminal, inputs without an answer are asked for.
+
+    Raises Failure, as `configured` does.
+    """
+    from server.config.asking import asking_a_person  # nobody asks in `serve`, which starts with this module
+
+    return configured(paths, asking_a_person(read_environment()), ask_for)
 
 
 def _no_configuration() -> ConfigError:

@@ -7,12 +7,12 @@ for. Searching, describing and calling are the gateway's own: there is no second
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from index import Tool, Unresolved
+from index import Match, Near, SearchIndex, Tool, Unresolved
 from server.app import Hooks, Running, open_gateway
 from server.clean import one_line
 from server.cli.configured import Configured
@@ -34,6 +34,18 @@ WHOLE_RESULT: Final = 4
 
 ResultT = TypeVar("ResultT")
 Work: TypeAlias = Callable[["Engine"], Awaitable[ResultT]]
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """An index, and what goes by meaning beside it: as the gateway searches, and as long as this command likes."""
+
+    index: SearchIndex
+    near: Near | None
+
+    def search(self, query: str, limit: int) -> tuple[Match, ...]:
+        """The gateway's own hits."""
+        return self.index.search(query, limit, self.near)
 
 
 class Engine:
@@ -65,6 +77,10 @@ class Engine:
         """The upstreams of which no listing is known, live or stored."""
         return self.startable() - self._running.library.snapshot.listed
 
+    def is_unlisted(self, owner: str) -> bool:
+        """Whether no listing of this upstream is known, be it that it cannot be started at all."""
+        return owner not in self._running.library.snapshot.listed
+
     async def bring_up(self, owners: Iterable[str], wait: Wait) -> None:
         """Starts these upstreams and waits until each is ready or has failed; then their tools can be looked up."""
         wanted, fleet = sorted(owners), self._running.fleet
@@ -76,10 +92,12 @@ class Engine:
             await fleet.settled(wanted)
         await self._running.library.caught_up()
 
-    async def index(self) -> None:
-        """Waits until a search covers every tool that is known."""
+    async def index(self) -> "Searching":
+        """What a search goes by, once it covers every tool that is known."""
         with anyio.move_on_after(INDEX_SECONDS):
             await self._running.library.indexed()
+            await self._running.meanings.caught_up()
+        return Searching(self._running.library.snapshot.index or SearchIndex.build(()), self._running.meanings.near())
 
     async def find(self, reference: str, wait: Wait, *, live: bool) -> Tool:
         """The tool of an id or a unique bare name; `live`: its upstream is started, whatever is known of it.

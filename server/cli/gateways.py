@@ -8,7 +8,7 @@ from server.state_file import running_gateways
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show the gateways that run now, and how each of their upstreams fares."""
+    """Show the gateways of this user that run now, each with its files, and how each of their upstreams fares."""
     with reporting(as_json=as_json) as output:
         gateways = running_gateways(directories(read_environment()).state)
         if as_json:

@@ -8,8 +8,9 @@ from importlib import metadata
 from pathlib import PurePath
 from typing import Final
 
-from server.config import Finding, ServerEntry
+from server.config import Finding, ServerEntry, Settings
 from server.config.findings import shown
+from server.wordllama import INSTALL, is_installed
 
 OUR_DISTRIBUTION: Final = "toolfold"
 OUR_PACKAGES: Final = ("server", "upstream_clients", "index")
@@ -69,6 +70,14 @@ def foreign_package_findings() -> Iterator[Finding]:
             )
             fix = "Give toolfold an environment of its own: uv tool install toolfold (or: pipx install toolfold)"
             yield Finding("error", "foreign_package", sys.prefix, message, fix)
+
+
+def semantic_findings(settings: Settings) -> Iterator[Finding]:
+    """Search is to go by meaning, and the model that it needs is not installed."""
+    if settings.gateway.semantic and not is_installed():
+        where = f"{settings.sources[0]}: gateway.semantic" if settings.sources else "gateway.semantic"
+        message = "Search is to go by meaning too, and the model for it is not installed: it goes by words alone."
+        yield Finding("warning", "no_model", where, message, f"Install it: {INSTALL}")
 
 
 def _package(runner: _Runner, args: Sequence[str]) -> str | None:

@@ -60,7 +60,8 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
     tools = tuple(tool for tool in engine.tools() if tool.owner in entries)
     reports = [
         *_failures(statuses.values(), entries, engine.redact),
-        *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED),
+        *(Report(_warned(tool)) for tool in tools if tool.warning),
+        *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED and not tool.warning),
     ]
     return Probed(tuple(reports), tuple(describe_upstream(status, tools) for status in statuses.values()))
 
@@ -98,6 +99,12 @@ def _quarantined(tool: Tool) -> Finding:
     message = f"This tool cannot be used: {one_line(tool.reason, LINE_CHARACTERS)}."
     fix = "Its server has to mend it. The upstream's other tools are not affected."
     return Finding("warning", "quarantined_tool", one_line(tool.id, LINE_CHARACTERS), message, fix)
+
+
+def _warned(tool: Tool) -> Finding:
+    held = "It is held back. " if tool.exposure is Exposure.QUARANTINED else ""
+    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.owner} {tool.name}"
+    return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", fix)
 
 
 def _last_lines(last_words: str) -> tuple[str, ...]:

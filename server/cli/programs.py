@@ -40,15 +40,16 @@ def program_findings(
     servers: Iterable[ServerEntry], environ: Mapping[str, str], platform: str = sys.platform
 ) -> Iterator[Finding]:
     """One finding at most for each entry that is to be started."""
-    gui_path = GUI_PATHS.get(platform, OTHER_GUI_PATH)
+    shell_path = environ.get("PATH", os.defpath)
+    gui_path = shell_path if platform == "win32" else GUI_PATHS.get(platform, OTHER_GUI_PATH)  # one PATH for all there
     for server in servers:
         if server.disabled or server.problem or server.remote:
             continue
         where = server.where
-        if os.sep in server.command:
+        if os.path.dirname(server.command):
             found = _about_file(server, where)
         else:
-            found = _about_name(server, where, environ.get("PATH", os.defpath), gui_path)
+            found = _about_name(server, where, shell_path, gui_path)
         if found is not None:
             yield found
 

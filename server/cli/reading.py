@@ -1,5 +1,6 @@
 """`toolfold list`, `search` and `describe`: what tools there are. Each gathers one document, and then shows it."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -8,16 +9,26 @@ import typer
 from index import Exposure, Tool
 from server.answers import DESCRIPTION_CHARACTERS, LABEL_CHARACTERS
 from server.clean import one_line
-from server.cli import rendering
-from server.cli.configured import configured
+from server.cli import hits, rendering
+from server.cli.configured import answered
 from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
 from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
 from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
+from server.keeper import owner_in
 from server.status import describe_upstream
 from upstream_clients import JsonObject, UpstreamStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search, as it is asked for."""
+
+    query: str
+    limit: int | None
+    explain: bool
 
 
 def list_tools(
@@ -25,16 +36,21 @@ def list_tools(
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Name also the tools that the configuration hides, and what hides each.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List every tool by upstream, with those that cannot be used and why.
+    """List every tool by upstream, with those that cannot be used and why. What the configuration hides is counted.
 
     Upstreams whose tools are not known yet are started. For the others the stored listing is shown.
     """
     with reporting(as_json=as_json) as output:
-        found = configured(config or [])
+        found = answered(config or [], upstream or "")
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
-        listing, failure = run(found, output, partial(_list, owner=owner, wait=Wait(wait, refresh)))
+        listing, failure = run(
+            found, output, partial(_list, owner=owner, wait=Wait(wait, refresh), everything=everything)
+        )
         if as_json:
             output.json(listing, failure)
         else:
@@ -51,6 +67,9 @@ def search(
             "-n", "--limit", min=1, show_default="gateway.toolSearch.searchDefaultLimit", help="Hits, at most."
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show for each hit which words scored what in which of its fields.")
+    ] = False,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,
@@ -61,14 +80,15 @@ def search(
     Upstreams whose tools are not known yet are started.
     """
     with reporting(as_json=as_json) as output:
-        work = partial(_search, query=" ".join(query), limit=limit, wait=Wait(wait, refresh))
-        answer, starting = run(configured(config or []), output, work)
+        asked = Asked(" ".join(query), limit, explain)
+        work = partial(_search, asked=asked, wait=Wait(wait, refresh))
+        answer, starting = run(answered(config or []), output, work)
         is_premature = bool(starting) and not answer["tools"]
         failure = still_starting("Nothing was found yet", starting) if is_premature else None
         if as_json:
             output.json(answer, failure)
         else:
-            rendering.hits(answer, output)
+            hits.show(answer, output)
         if failure is not None:
             raise failure
 
@@ -85,21 +105,20 @@ def describe(
     `--json` prints all that is known of it, as a model gets it from tool_describe.
     """
     with reporting(as_json=as_json) as output:
-        description = run(
-            configured(config or []), output, partial(_describe, reference=tool, wait=Wait(wait, refresh))
-        )
+        found = answered(config or [], owner_in(tool))
+        description = run(found, output, partial(_describe, reference=tool, wait=Wait(wait, refresh)))
         if as_json:
             output.json(description)
         else:
             rendering.description(description, output)
 
 
-async def _list(engine: Engine, owner: str | None, wait: Wait) -> tuple[JsonObject, Failure | None]:
+async def _list(engine: Engine, owner: str | None, wait: Wait, everything: bool) -> tuple[JsonObject, Failure | None]:
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
     tools = [tool for tool in engine.tools() if owner in (None, tool.owner)]
-    shown = [_listed(tool) for tool in tools if tool.exposure is not Exposure.HIDDEN]
+    shown = [_listed(tool) for tool in tools if everything or tool.exposure is not Exposure.HIDDEN]
     upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
     return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
 
@@ -115,6 +134,8 @@ def _listed(tool: Tool) -> JsonObject:
     }
     if tool.reason:
         listed["reason"] = tool.reason
+    if tool.warning:
+        listed["warning"] = tool.warning
     if tool.cached:
         listed["cached"] = True
     return listed
@@ -134,11 +155,12 @@ def _why_nothing(statuses: list[UpstreamStatus], engine: Engine) -> Failure | No
     return Failure(ExitCode.FAILED, error)
 
 
-async def _search(engine: Engine, query: str, limit: int | None, wait: Wait) -> tuple[JsonObject, list[str]]:
+async def _search(engine: Engine, asked: Asked, wait: Wait) -> tuple[JsonObject, list[str]]:
     await engine.bring_up(engine.startable() if wait.refresh else engine.unlisted(), wait)
     await engine.index()
+    look_up = engine.gateway.explain if asked.explain else engine.gateway.search
     try:
-        return await engine.gateway.search(query, limit), engine.still_starting()
+        return await look_up(asked.query, asked.limit), engine.still_starting()
     except GatewayError as error:
         raise Failure(ExitCode.USAGE, error) from None
 

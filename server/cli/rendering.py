@@ -21,6 +21,10 @@ COMMAND_CHARACTERS: Final = 2000
 ARGUMENTS: Final = 100
 """Arguments of one tool that are shown; `--json` has them all."""
 
+DIFFERENCE_LINES: Final = 400
+"""Of one tool; `--json` has the whole."""
+
+DIFFERENCE_STYLES: Final[Mapping[str, str]] = {"-": "red", "+": "green"}
 HINTS: Final[Mapping[str, str]] = {
     "readOnlyHint": "it only reads",
     "destructiveHint": "it may destroy or overwrite",
@@ -43,22 +47,6 @@ def listing(document: JsonObject, output: Output) -> None:
         output.line()
     if not upstreams:
         output.say("No upstream is configured, or all are disabled.")
-
-
-def hits(answer: JsonObject, output: Output) -> None:
-    """`toolfold search`: the hits, and on standard error what could not be searched."""
-    for hit in members(answer, "tools"):
-        output.line(text(hit, "id"), "bold")
-        output.block(text(hit, "description") or text(hit, "label"), GAP)
-        if text(hit, "input") not in ("", "unknown"):
-            output.block(one_line(text(hit, "input"), REASON_CHARACTERS), GAP, "dim")
-    starting = words(answer, "starting")
-    if starting:
-        output.say(f"Still starting, and not searched: {', '.join(starting)}.", "yellow")
-    for owner, why in inner(answer, "unavailable").items():
-        output.say(f"{owner} was not searched: {one_line(str(why), REASON_CHARACTERS)}", "yellow")
-    if not members(answer, "tools") and not starting:
-        output.say(text(answer, "note"))
 
 
 def description(document: JsonObject, output: Output) -> None:
@@ -95,8 +83,9 @@ def _upstream(document: JsonObject, output: Output) -> None:
 def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
     counts = inner(upstream, "tools")
     hidden = counts.get(str(Exposure.HIDDEN), 0)
-    parts = [f"{len(tools)} tool{'' if len(tools) == 1 else 's'}"] if counts else []
-    parts += [f"{hidden} hidden by the configuration"] if hidden else []
+    usable = [tool for tool in tools if tool.get("exposure") != Exposure.HIDDEN]
+    parts = [f"{len(usable)} tool{'' if len(usable) == 1 else 's'}"] if counts else []
+    parts += [f"{hidden} hidden by the configuration{'' if len(usable) < len(tools) else ' (--all)'}"] if hidden else []
     parts += ["stored listing"] if upstream.get("cached") else []
     if upstream.get("state") != "idle" and (why := text(upstream, "error")):
         parts.append(f"{text(upstream, 'state')}: {one_line(why, REASON_CHARACTERS)}")
@@ -107,6 +96,10 @@ def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
     if exposure == Exposure.QUARANTINED:
         what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    elif exposure == Exposure.HIDDEN:
+        what = f"(hidden: {one_line(reason, REASON_CHARACTERS)}) {what}".rstrip()
+    elif warning := text(tool, "warning"):
+        what = f"({warning}: see `toolfold trust`) {what}"
     elif exposure == Exposure.DIRECT:
         what = f"(direct) {what}"
     return one_line(text(tool, "id"), ID_CHARACTERS), what
@@ -153,17 +146,38 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line(", ".join(words(document, "config")), "dim")
         if address := text(document, "address"):
             output.line(f"at {address}", "dim")
-        if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
-            output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
         if text(document, "mode") == "code":
             output.line("mode code: tool_search_code is published", "dim")
-        if why := one_line(text(inner(document, "fallback"), "why"), REASON_CHARACTERS):
-            output.block(f"Mode code can't be had, and mode tools is used: {why}", style="yellow")
+        for warning in _warnings(document):
+            output.block(warning, style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         output.line()
     if not documents:
         output.say("No gateway is running.")
+
+
+def _warnings(gateway: JsonObject) -> Iterator[str]:
+    """What is not as the person who configured it may think."""
+    if why := one_line(text(inner(gateway, "refused"), "why"), REASON_CHARACTERS):
+        yield f"The configuration was changed and is not in force: {why}"
+    if why := one_line(text(inner(gateway, "fallback"), "why"), REASON_CHARACTERS):
+        yield f"Mode code can't be had, and mode tools is used: {why}"
+    if warned := inner(inner(gateway, "catalogue"), "warned"):
+        yield f"Not what was accepted (see `toolfold trust`): {', '.join(warned)}"
+
+
+def departures(tools: list[JsonObject], output: Output) -> None:
+    """`toolfold trust`: each tool that is not what was accepted, and how it differs."""
+    for tool in tools:
+        held = ", and is held back" if text(tool, "exposure") == Exposure.QUARANTINED else ""
+        output.line(one_line(text(tool, "id"), ID_CHARACTERS), "bold cyan")
+        output.line(f"  {text(tool, 'warning')}{held}", "dim")
+        for line in words(tool, "difference")[:DIFFERENCE_LINES]:
+            output.line(f"  {paragraphs(line, DESCRIPTION_CHARACTERS)}", DIFFERENCE_STYLES.get(line[:1], ""))
+        output.line()
+    if not tools:
+        output.say("Every tool is what was accepted.")
 
 
 def settings(document: JsonObject, output: Output) -> None:

@@ -16,6 +16,8 @@ import signal
 import struct
 import sys
 
+assert sys.platform == "linux"  # for the type checker, too: much of what is used exists there alone
+
 NO_NEW_PRIVILEGES = 38
 PARENT_DEATH_SIGNAL = 1
 SECCOMP = 22

@@ -8,6 +8,7 @@ Laws
 import asyncio
 import os
 import signal
+import sys
 from collections import deque
 from contextlib import suppress
 from typing import Final
@@ -87,7 +88,7 @@ class Pipes(asyncio.SubprocessProtocol):
         """Bounded by END_SECONDS."""
         assert self._transport is not None
         with anyio.CancelScope(shield=True):
-            if self.return_code is None:
+            if sys.platform != "win32" and self.return_code is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._transport.get_pid(), signal.SIGKILL)
             await self.exits_within(END_SECONDS)

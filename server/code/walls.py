@@ -18,6 +18,7 @@ from server.code.node import Node
 from server.code.seccomp import AT_EMPTY_PATH, MACHINES, PROGRAM_DESCRIPTOR, filter_program
 from server.code.unavailable import Unavailable
 
+SYSTEM: Final = platform.system()
 HERE: Final = Path(__file__).parent
 CHILD: Final = HERE / "child.js"
 GUEST: Final = HERE / "guest.js"
@@ -52,9 +53,9 @@ class Walls:
 
 def walls() -> Walls:
     """Raises Unavailable where code is not run at all, however the gate would judge."""
-    if sys.platform == "win32":
+    if SYSTEM == "Windows":
         raise Unavailable("code is not run on Windows yet", "Use mode tools.")
-    if not sys.platform.startswith("linux"):
+    if SYSTEM != "Linux":
         return Walls(EVERYWHERE, ON_LINUX)
     if platform.machine() not in MACHINES:
         why = f"there is no system-call filter for {platform.machine()} machines"
@@ -65,7 +66,7 @@ def walls() -> Walls:
 def command(node: Node, script: str, cpu_seconds: int) -> list[str]:
     """The whole command line. To be started with an empty environment, by the process that will wait for it."""
     plain = [node.program, *node.flags, "--eval", script]
-    if not sys.platform.startswith("linux"):
+    if SYSTEM != "Linux":
         return plain
     machine = MACHINES[platform.machine()]
     around = {

@@ -1,7 +1,7 @@
 """Configuration: `mcp.json` and the environment become frozen settings. The only reader of either in the project."""
 
 from server.config.findings import ConfigError, Finding
-from server.config.inputs import Ask, Input, store_input
+from server.config.inputs import Ask, Input, forget_input, inputs_file, store_input, stored_inputs
 from server.config.loading import load
 from server.config.places import Directories, directories, find_config, find_program, read_environment
 from server.config.settings import (
@@ -38,8 +38,11 @@ __all__ = [
     "directories",
     "find_config",
     "find_program",
+    "forget_input",
+    "inputs_file",
     "load",
     "read_environment",
     "stamps",
     "store_input",
+    "stored_inputs",
 ]

@@ -55,6 +55,11 @@ class Surroundings:
     variables: Variables = field(repr=False)
     answers: Answers
     gateway: GatewaySettings
+    ask_for: str
+
+    def asks_for(self, key: str) -> bool:
+        """Whether a person is to be asked for what the entry of this key leaves open."""
+        return self.ask_for in ("", key, owner_for_key(key))
 
 
 def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) -> ServerEntry | None:
@@ -100,7 +105,7 @@ def _is_inside_the_host(entry: JsonObject) -> bool:
 
 
 def _variables(written: WrittenEntry, named: JsonObject, around: Surroundings) -> Variables:
-    may_ask = named.get("disabled") is not True
+    may_ask = named.get("disabled") is not True and around.asks_for(written.key)
 
     def answer(key: str) -> Answer | None:
         wanted = written.inputs.get(key, Input(key))

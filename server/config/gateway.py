@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TypeVar
 
+from pydantic import StrictBool
+
 from server.config.findings import Finding, Findings, closest, shown
 from server.config.keys import GATEWAY_NOT_YET, SECTION_NOT_YET
 from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
@@ -14,6 +16,7 @@ from server.config.settings import (
     LimitSettings,
     LogSettings,
     Names,
+    Pinning,
     PolicySettings,
     Section,
     StartupSettings,
@@ -39,6 +42,8 @@ class _Plain(Section):
 
     direct_tools: Names = ()
     hints: Hints = "off"
+    pins: Pinning = "warn"
+    semantic: StrictBool = False
 
 
 def read_gateway(written: object, where: str, findings: Findings) -> GatewaySettings:
@@ -61,6 +66,8 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
         http=_http(written, where, findings),
         direct_tools=plain.section.direct_tools,
         hints=plain.section.hints,
+        semantic=plain.section.semantic,
+        pins="strict" if any(mended.key == "pins" for mended in plain.mended) else plain.section.pins,
     )
 
 

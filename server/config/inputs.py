@@ -7,6 +7,7 @@ Nobody is asked twice, and for an entry that is not started nobody is asked at a
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,19 +96,23 @@ class Answers:
             given = self._asked[wanted.id]
         return given if given is not None or wanted.is_secret else wanted.default or None
 
+    def looked_in(self) -> tuple[Path, ...]:
+        """The file of stored answers, if one was looked for."""
+        return () if self._stored is None else (inputs_file(self._environ),)
+
     def _from_store(self, key: str) -> str | None:
         if self._stored is None:
             try:
                 self._stored = stored_inputs(self._environ)
             except ConfigError as error:
                 self._stored = {}
-                self._findings.warn("stored_inputs", str(_file(self._environ)), error.message, error.hint)
+                self._findings.warn("stored_inputs", str(inputs_file(self._environ)), error.message, error.hint)
         return self._stored.get(key)
 
 
 def stored_inputs(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Raises: ConfigError, for a file that is there and cannot or must not be used."""
-    path = _file(environ)
+    path = inputs_file(environ)
     if not path.exists():
         return {}
     try:
@@ -119,9 +124,22 @@ def stored_inputs(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def store_input(environ: Mapping[str, str], key: str, value: str) -> None:
-    """Keeps the answer in a file that only this user may read. Raises: OSError, ConfigError."""
-    kept = {**stored_inputs(environ), key: value}
-    replace_file(_file(environ), json.dumps(kept, indent=1, sort_keys=True).encode())
+    """Keeps the answer in a file that only this user may read. Raises: ConfigError."""
+    _write(environ, {**stored_inputs(environ), key: value})
+
+
+def forget_input(environ: Mapping[str, str], key: str) -> bool:
+    """Whether there was a stored answer to forget. Raises: ConfigError."""
+    kept = dict(stored_inputs(environ))
+    was_there = kept.pop(key, None) is not None
+    if was_there:
+        _write(environ, kept)
+    return was_there
+
+
+def inputs_file(environ: Mapping[str, str]) -> Path:
+    """Where answers are stored, whether there are any or not."""
+    return directories(environ).state / _FILE_NAME
 
 
 def no_answer(wanted: Input) -> tuple[str, str]:
@@ -129,9 +147,17 @@ def no_answer(wanted: Input) -> tuple[str, str]:
     what = f": {shown(wanted.description)}" if wanted.description else ""
     return (
         f"`${{input:{shown(wanted.id)}}}` has no answer{what}.",
-        f"Set the environment variable {shown(wanted.variable)} where toolfold is started.",
+        f"Run `toolfold config input set {shlex.quote(shown(wanted.id))}`, or set the environment variable "
+        f"{shown(wanted.variable)} where toolfold is started.",
     )
 
 
-def _file(environ: Mapping[str, str]) -> Path:
-    return directories(environ).state / _FILE_NAME
+def _write(environ: Mapping[str, str], answers: Mapping[str, str]) -> None:
+    path, content = inputs_file(environ), json.dumps(answers, indent=1, sort_keys=True).encode()
+    if len(content) > MAX_STORED_BYTES:  # it could not be read any more
+        message = f"All answers together may take {MAX_STORED_BYTES} bytes in {path}."
+        raise ConfigError("too_long", message, "Forget some, or give this one in its environment variable.")
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise ConfigError("not_stored", f"{path} cannot be written: {error.strerror}.", "Check its folder.") from None

@@ -41,21 +41,25 @@ class _File:
     inputs: Mapping[str, Input]
 
 
-def load(paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask = ask_nobody) -> Settings:
+def load(
+    paths: Sequence[Path], environ: Mapping[str, str], cwd: Path, ask: Ask = ask_nobody, ask_for: str = ""
+) -> Settings:
     """The settings that these files amount to, in this environment and working folder.
 
-    `ask` gets what is neither in the environment nor stored of the inputs that the files leave open.
+    `ask` gets what is neither in the environment nor stored of the inputs that the files leave open; if `ask_for` names
+    an entry, by its key or its owner, only what that one needs.
 
     Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
     """
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), Answers(environ, ask, findings), gateway)
+    answers = Answers(environ, ask, findings)
+    around = Surroundings(environ, Variables.of(environ, cwd), answers, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
-    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files))
+    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
 
 
 def _read(path: Path, cwd: Path, findings: Findings) -> _File:

@@ -6,6 +6,7 @@ files of other hosts are valid as they are.
 
 import json
 from collections.abc import Mapping
+from importlib import resources
 
 from server.config.entry_input import EntryInput
 from server.config.keys import ALIASES, URL_KEYS, WAITS
@@ -52,6 +53,9 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "log": "What is written to standard error.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
+        "semantic": "Whether search goes by meaning too, beside words. Needs the extra toolfold[semantic].",
+        "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
+        "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
         "mode": "tools publishes search, describe and call; code one tool that runs JavaScript in an isolated Node.",
@@ -127,6 +131,11 @@ def document() -> JsonObject:
         },
         "$defs": definitions,
     }
+
+
+def shipped() -> str:
+    """The file beside this module. A test holds it and the models together."""
+    return resources.files(__package__).joinpath(FILE_NAME).read_text(encoding="utf-8")
 
 
 def text() -> str:

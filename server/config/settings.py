@@ -11,12 +11,13 @@ from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
 
 from server.config.findings import Finding
 
 Hints: TypeAlias = Literal["off", "safe"]
+Pinning: TypeAlias = Literal["warn", "strict", "off"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
 Transport: TypeAlias = Literal["http", "sse", "auto"]
 RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
@@ -110,6 +111,8 @@ class GatewaySettings(Section):
     log: LogSettings = LogSettings()
     http: HttpSettings = HttpSettings()
     hints: Hints = "off"
+    pins: Pinning = "warn"
+    semantic: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +168,5 @@ class Settings:
     gateway: GatewaySettings
     findings: tuple[Finding, ...]
     sources: tuple[Path, ...]
+    answers: tuple[Path, ...] = ()
+    """Where stored answers to inputs were looked for: nowhere, if no entry needs one."""

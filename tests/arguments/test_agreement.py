@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from index import Catalog, Exposure, Listing
+from index import Catalog, Judgement, Listing
 from server.arguments import ArgumentCheck, InvalidArguments
 
 JsonObject: TypeAlias = dict[str, object]
@@ -27,7 +27,7 @@ DRAFTS = {
 def refusal(schema: object) -> str:
     """Why the catalogue quarantines a tool of this schema; empty when it is found."""
     listing = Listing("mcp", "u", ({"name": "t", "inputSchema": schema},))
-    [tool] = Catalog.empty().with_listing(listing, lambda _id, _definition: (Exposure.CATALOG, "")).tools()
+    [tool] = Catalog.empty().with_listing(listing, lambda _id, _definition: Judgement()).tools()
     return tool.reason
 
 

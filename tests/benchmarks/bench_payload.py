@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from index import encoded_bytes, shown_bytes
 from server.demo import sample
 from tests.benchmarks.landscape import JsonObject, configured, replayed
 from tests.benchmarks.measuring import announce, percentile, show, tokens, verdict
 from tests.support.raw_client import RawClient, wait_for_upstreams
-
-SHOWN: Final = ("name", "description", "inputSchema")
-"""What hosts commonly give to the model of a tool."""
 
 QUERY_WORDS: Final = 12
 SEARCH_BOUND: Final = 600.0
@@ -108,10 +106,10 @@ def report(servers: Sequence[Direct], folded: Folded, trusted: Folded) -> None:
     show(
         ("before the first question", "bytes", "tokens"),
         [
-            (f"direct: {len(tools)} tools, as listed", *sizes(dumped(tools))),
-            (f"direct: {len(tools)} tools, as shown to a model", *sizes(dumped(shown(tools)))),
-            (f"toolfold: {len(folded.tools)} tools, as listed", *sizes(dumped(folded.tools))),
-            (f"toolfold: {len(folded.tools)} tools, as shown to a model", *sizes(dumped(shown(folded.tools)))),
+            (f"direct: {len(tools)} tools, as listed", *sizes(encoded_bytes(tools))),
+            (f"direct: {len(tools)} tools, as shown to a model", *sizes(shown_bytes(tools))),
+            (f"toolfold: {len(folded.tools)} tools, as listed", *sizes(encoded_bytes(folded.tools))),
+            (f"toolfold: {len(folded.tools)} tools, as shown to a model", *sizes(shown_bytes(folded.tools))),
         ],
     )
     print()
@@ -136,15 +134,6 @@ def answers(name: str, measured: Sequence[int], bound: float | None) -> tuple[st
 
 def sizes(size: int) -> tuple[str, str]:
     return f"{size:,}", f"{tokens(size):,.0f}"
-
-
-def shown(tools: Sequence[JsonObject]) -> list[JsonObject]:
-    return [{key: tool[key] for key in SHOWN if key in tool} for tool in tools]
-
-
-def dumped(tools: Sequence[JsonObject]) -> int:
-    """Bytes of compact JSON."""
-    return len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
 
 
 def text_size(result: JsonObject) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final, TypeVar
 
-BYTES_PER_TOKEN: Final = 4.5
+from index import BYTES_PER_TOKEN
 
 PS: Final = ("ps", "-axww", "-o", "pid=,ppid=,command=")
 
@@ -86,8 +86,8 @@ def ratios(ours: Sequence[Taken], theirs: Sequence[Taken], bound: float | None =
     return [f"{by_clock:.1f} x" if bound is None else verdict(by_clock, bound, "x"), of_processor]
 
 
-def verdict(number: float, bound: float, unit: str) -> str:
-    return f"{number:.1f} {unit}, {'within' if number <= bound else 'OVER'} {bound:g} {unit}"
+def verdict(number: float, bound: float, unit: str, digits: int = 1) -> str:
+    return f"{number:.{digits}f} {unit}, {'within' if number <= bound else 'OVER'} {bound:g} {unit}"
 
 
 def tokens(size: float) -> float:

@@ -3,12 +3,15 @@
 {"op": "index", "tools": [{id, server, name, description, input_schema}, ...]} -> {"ok": true}
 {"op": "search", "query": "...", "k": 20}                                      -> {"ids": ["...", ...]}
 
+With `--semantic` it goes by meaning too, and needs the extra `toolfold[semantic]`.
 """
 
 import json
 import sys
+from collections.abc import Sequence
 
-from index import Exposure, JsonObject, SearchIndex, Tool
+from index import Exposure, JsonObject, Near, SearchIndex, Tool, meaning_text
+from server.wordllama import WordLlama
 
 
 def tool_of(record: JsonObject) -> Tool:
@@ -22,19 +25,26 @@ def tool_of(record: JsonObject) -> Tool:
     return Tool(f"mcp:{record['id']}", "mcp", server, name, definition, Exposure.CATALOG, "", False, False)
 
 
-def main() -> None:
-    index = SearchIndex.build(())
+def meaning_of(tools: Sequence[Tool]) -> Near:
+    """What a gateway with `semantic` goes by beside words."""
+    model = WordLlama.load()
+    return model.near([tool.id for tool in tools], model.vectors([meaning_text(tool) for tool in tools]))
+
+
+def main(*, semantic: bool) -> None:
+    index, near = SearchIndex.build(()), None
     for line in sys.stdin:
         request = json.loads(line)
         answer: JsonObject
         if request["op"] == "index":
-            index = SearchIndex.build([tool_of(record) for record in request["tools"]])
+            tools = [tool_of(record) for record in request["tools"]]
+            index, near = SearchIndex.build(tools), meaning_of(tools) if semantic else None
             answer = {"ok": True}
         else:
-            matches = index.search(request["query"], request["k"])
+            matches = index.search(request["query"], request["k"], near)
             answer = {"ids": [match.tool_id.removeprefix("mcp:") for match in matches]}
         print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(semantic="--semantic" in sys.argv)

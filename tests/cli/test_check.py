@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.cli_runs import PROJECT, Ran, toolfold
 from tests.support.upstreams import entry, write_config
 
@@ -28,6 +30,23 @@ def test_without_findings_it_says_so_and_succeeds(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == f"Nothing to mend in {tmp_path}/mcp.json; nothing was started.\n"
     assert not (tmp_path / "starts").exists()
+
+
+@pytest.mark.parametrize(
+    ("servers", "message"),
+    [
+        ({}, "There are no servers in it."),
+        ({"a": {"command": "x", "disabled": True}}, "Every server in it is disabled."),
+    ],
+)
+def test_a_file_without_a_server_in_use_is_warned_about(
+    tmp_path: Path, servers: dict[str, dict[str, object]], message: str
+) -> None:
+    path = write_config(tmp_path, servers)
+    ran = toolfold(tmp_path, "check", "--json")
+    (finding,) = ran.member("findings")
+    assert (ran.code, finding["severity"], finding["code"], finding["where"]) == (0, "warning", "no_servers", str(path))
+    assert finding["message"] == f"{message} A host will find no tools."
 
 
 def test_findings_say_where_and_what_to_do_and_an_error_among_them_ends_with_1(tmp_path: Path) -> None:
@@ -58,7 +77,7 @@ def test_findings_say_where_and_what_to_do_and_an_error_among_them_ends_with_1(t
 
 
 def test_another_distributions_package_of_our_name_is_an_error(tmp_path: Path) -> None:
-    write_config(tmp_path, {})
+    write_config(tmp_path, {"one": entry()})
     about = tmp_path / "site" / "other_app-1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-app\nVersion: 1.0\n", encoding="utf-8")

@@ -28,9 +28,9 @@ def loaded(folder: Path, entry: Mapping[str, object], path: str = os.defpath) ->
     return load([write_config(folder, {"it": entry})], {"PATH": path, "HOME": str(folder)}, folder)
 
 
-def about_program(folder: Path, entry: Mapping[str, object], path: str) -> Finding | None:
+def about_program(folder: Path, entry: Mapping[str, object], path: str, platform: str = "darwin") -> Finding | None:
     settings = loaded(folder, entry, path)
-    found = list(program_findings(settings.servers, {"PATH": path}, platform="darwin"))
+    found = list(program_findings(settings.servers, {"PATH": path}, platform=platform))
     assert all(finding.where == f"{folder}/mcp.json: mcpServers.it" for finding in found)
     return found[0] if found else None
 
@@ -40,6 +40,10 @@ def test_a_command_that_only_a_shell_finds_is_named_with_its_absolute_path(tmp_p
     assert found is not None
     assert (found.severity, found.code) == ("warning", "path_of_the_shell")
     assert found.fix == f'Write "command": "{tmp_path}/shell/bin/node-here".'
+
+
+def test_on_windows_a_host_from_a_menu_has_the_path_of_a_shell(tmp_path: Path, shell_path: str) -> None:
+    assert about_program(tmp_path, {"command": "node-here"}, shell_path, platform="win32") is None
 
 
 def test_a_script_that_runs_another_program_is_given_a_path_too(tmp_path: Path, shell_path: str) -> None:

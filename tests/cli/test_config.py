@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.support.cli_runs import toolfold
+from tests.support.cli_runs import PROJECT, toolfold
 from tests.support.upstreams import write_config
 
 SECRET = "hunter2-hunter2-hunter2"
@@ -57,3 +57,9 @@ def test_the_configuration_is_shown_with_its_defaults_and_without_a_secret(tmp_p
     assert "tickets   ANY        start --token '[redacted]' --level=high\n" in person.out
     assert '  policy.deny = ["mcp:*:reset"]\n' in person.out
     assert SECRET not in machine.out + machine.err + person.out + person.err
+
+
+def test_the_schema_that_is_shipped_is_printed_with_and_without_json(tmp_path: Path) -> None:
+    shipped = (PROJECT / "server/config/mcp.schema.json").read_text(encoding="utf-8")
+    plain, machine = toolfold(tmp_path, "config", "schema"), toolfold(tmp_path, "config", "schema", "--json")
+    assert (plain.code, plain.out, plain.err) == (machine.code, machine.out, machine.err) == (0, shipped, "")

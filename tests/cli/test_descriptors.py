@@ -1,5 +1,6 @@
 """The command with a standard descriptor closed, full or left by its reader."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +36,13 @@ def test_output_that_can_not_be_written_is_a_failure_and_no_traceback(tmp_path: 
     write_config(tmp_path, {"one": entry()})
     done = shell(tmp_path, ">/dev/full", "list")
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+
+
+def test_a_host_may_be_a_file_and_its_answers_another(tmp_path: Path) -> None:
+    write_config(tmp_path, {})
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "file", "version": "1"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    (tmp_path / "asked").write_text(f"{json.dumps(asked)}\n", encoding="utf-8")
+    done = shell(tmp_path, "<asked >answered", "serve")
+    [answer] = (tmp_path / "answered").read_bytes().splitlines()
+    assert (done.returncode, json.loads(answer)["result"]["serverInfo"]["name"]) == (0, "toolfold")

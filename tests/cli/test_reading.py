@@ -51,8 +51,17 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
     assert starts(tmp_path / "starts") == 1  # the stored listing was read
     assert (again.code, again.err) == (0, "")
     assert again.out == (
+        "time · 2 tools · 1 hidden by the configuration (--all) · stored listing\n"
+        f"mcp:time:now        {CLEAN}\n"
+        "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
+        "\n"
+    )
+
+    everything = toolfold(tmp_path, "list", "--all")
+    assert everything.out == (
         "time · 2 tools · 1 hidden by the configuration · stored listing\n"
         f"mcp:time:now        {CLEAN}\n"
+        "mcp:time:reset      (hidden: excluded by excludeTools) Forget the time.\n"
         "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
         "\n"
     )

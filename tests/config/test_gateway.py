@@ -43,6 +43,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
                 "limits": {"lineBytes": 10_000, "resultBytes": 2000, "callIdleMs": 500, "callTotalMs": 900},
                 "log": {"level": "debug"},
                 "hints": "safe",
+                "semantic": True,
             },
         }
     )
@@ -53,6 +54,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
         limits=LimitSettings(line_bytes=10_000, result_bytes=2000, call_idle_ms=500, call_total_ms=900),
         log=LogSettings(level="debug"),
         hints="safe",
+        semantic=True,
     )
     assert settings.findings == ()
 
@@ -67,6 +69,7 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
         ({"limits": {"lineBytes": "4MB"}}, "wrong_type"),
         ({"log": {"level": "loud"}}, "wrong_type"),
         ({"hints": True}, "wrong_type"),
+        ({"semantic": "yes"}, "wrong_type"),
         ({"directTools": {"a": 1}}, "wrong_type"),
         ({"directTools": [1]}, "wrong_type"),
         ({"lmits": {}}, "unknown_key"),
@@ -110,6 +113,15 @@ def test_a_policy_that_cannot_be_read_lets_nothing_pass(settings_of: Callable[..
     settings = settings_of({"mcpServers": SERVERS, "gateway": gateway})
     assert settings.gateway.policy == NOTHING_PASSES
     assert [finding.severity for finding in settings.findings] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("written", "pins"), [("off", "off"), ("strict", "strict"), ("srtict", "strict"), (5, "strict")]
+)
+def test_pins_that_cannot_be_read_are_strict(settings_of: Callable[..., Settings], written: object, pins: str) -> None:
+    settings = settings_of({"mcpServers": SERVERS, "gateway": {"pins": written}})
+    assert settings.gateway.pins == pins
+    assert len(settings.findings) == (written != pins)
 
 
 def test_an_empty_allow_list_is_kept_apart_from_none(settings_of: Callable[..., Settings]) -> None:

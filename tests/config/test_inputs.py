@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.config import Input, Settings, load, store_input
+from server.config import ConfigError, Input, Settings, forget_input, load, store_input, stored_inputs
 
 INPUTS = [
     {"id": "api-key", "type": "promptString", "description": "Key for the maps", "password": True, "default": "no"},
@@ -64,13 +64,41 @@ def test_nobody_is_asked_twice_nor_for_a_server_that_is_switched_off(
     assert [finding.severity for finding in read.findings] == ["error", "error", "note"]
 
 
+def test_only_the_entry_that_is_asked_for_is_asked_about(
+    write: Callable[..., Path], tmp_path: Path, environ: dict[str, str]
+) -> None:
+    asked: list[str] = []
+
+    def ask(wanted: Input) -> str:
+        asked.append(wanted.id)
+        return "typed"
+
+    servers = {
+        "My Maps": {"command": "x", "args": ["${input:name}"]},
+        "b": {"command": "x", "args": ["${input:made}"]},
+    }
+    path = write({"inputs": INPUTS, "servers": servers})
+    for ask_for, ids in (("My Maps", ["name"]), ("b", ["made"]), ("", ["name", "made"]), ("nobody", [])):
+        asked.clear()
+        load([path], environ, tmp_path, ask, ask_for)
+        assert asked == ids
+
+
+def test_a_store_that_could_not_be_read_again_is_not_written(environ: dict[str, str]) -> None:
+    store_input(environ, "name", "one")
+    with pytest.raises(ConfigError):
+        store_input(environ, "huge", "x" * (1024 * 1024))
+    assert stored_inputs(environ) == {"name": "one"}
+    assert (forget_input(environ, "name"), forget_input(environ, "name"), stored_inputs(environ)) == (True, False, {})
+
+
 def test_an_input_without_an_answer_marks_its_entry_with_the_exact_way_out(
     write: Callable[..., Path], tmp_path: Path, environ: dict[str, str]
 ) -> None:
     (entry,) = load([write(file_with("${input:api-key}"))], environ, tmp_path).servers
     assert entry.problem == (
-        "`${input:api-key}` has no answer: Key for the maps. "
-        "Set the environment variable TOOLFOLD_INPUT_API_KEY where toolfold is started."
+        "`${input:api-key}` has no answer: Key for the maps. Run `toolfold config input set api-key`, "
+        "or set the environment variable TOOLFOLD_INPUT_API_KEY where toolfold is started."
     )
 
 

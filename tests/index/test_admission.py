@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from index import Catalog, Exposure, JsonObject, Listing
+from index import Catalog, Exposure, JsonObject, Judgement, Listing
 from index.admission import refusal
 
 WATER: JsonObject = {
@@ -100,7 +100,7 @@ def test_a_sound_tool_is_admitted_as_it_is() -> None:
 @pytest.mark.parametrize(("schema", "reason"), BAD_SCHEMAS.values(), ids=BAD_SCHEMAS.keys())
 def test_a_tool_with_a_bad_schema_is_quarantined_alone(schema: object, reason: str) -> None:
     listing = Listing("mcp", "garden", (WATER, {"name": "broken", "inputSchema": schema}))
-    catalog = Catalog.empty().with_listing(listing, lambda _id, _definition: (Exposure.CATALOG, ""))
+    catalog = Catalog.empty().with_listing(listing, lambda _id, _definition: Judgement())
 
     broken = catalog.get("mcp:garden:broken")
     assert broken is not None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import Catalog, Exposure, JsonObject, Listing, SearchIndex, Tool, Unresolved
+from index import Catalog, Exposure, JsonObject, Judgement, Listing, SearchIndex, Tool, Unresolved
 from index.catalog import MAX_TOOLS_PER_LISTING
 
 NAMES = st.sampled_from(["read", "write", "list_all", "list-all", "x.y", "bad name", ""])
@@ -20,18 +20,18 @@ def listing(owner: str, *names: object) -> Listing:
     return Listing("mcp", owner, tuple(definition(name) for name in names))
 
 
-def found(_id: str, _definition: JsonObject) -> tuple[Exposure, str]:
-    return Exposure.CATALOG, ""
+def found(_id: str, _definition: JsonObject) -> Judgement:
+    return Judgement()
 
 
-def hiding(*ids: str) -> Mapping[str, tuple[Exposure, str]]:
-    return dict.fromkeys(ids, (Exposure.HIDDEN, "denied"))
+def hiding(*ids: str) -> Mapping[str, Judgement]:
+    return dict.fromkeys(ids, Judgement(Exposure.HIDDEN, "denied"))
 
 
-def catalog_of(*listings: Listing, policy: Mapping[str, tuple[Exposure, str]] | None = None) -> Catalog:
+def catalog_of(*listings: Listing, policy: Mapping[str, Judgement] | None = None) -> Catalog:
     catalog = Catalog.empty()
     for one in listings:
-        catalog = catalog.with_listing(one, lambda tool_id, _: (policy or {}).get(tool_id, (Exposure.CATALOG, "")))
+        catalog = catalog.with_listing(one, lambda tool_id, _: (policy or {}).get(tool_id, Judgement()))
     return catalog
 
 
@@ -114,9 +114,9 @@ def test_a_listing_leaves_other_owners_alone() -> None:
 def test_policy_is_asked_about_admitted_tools_only_and_its_reason_is_kept() -> None:
     asked = []
 
-    def classify(tool_id: str, definition: JsonObject) -> tuple[Exposure, str]:
+    def classify(tool_id: str, definition: JsonObject) -> Judgement:
         asked.append((tool_id, definition["name"]))
-        return Exposure.DIRECT, "always loaded"
+        return Judgement(Exposure.DIRECT, "always loaded", "look at it")
 
     catalog = Catalog.empty().with_listing(listing("files", "read", "bad name"), classify)
 
@@ -125,7 +125,7 @@ def test_policy_is_asked_about_admitted_tools_only_and_its_reason_is_kept() -> N
         ("bad name", Exposure.QUARANTINED),
         ("read", Exposure.DIRECT),
     ]
-    assert [tool.reason for tool in catalog.reachable()] == ["always loaded"]
+    assert [(tool.reason, tool.warning) for tool in catalog.reachable()] == [("always loaded", "look at it")]
 
 
 def test_every_tool_of_a_doubled_name_is_quarantined() -> None:
@@ -213,7 +213,9 @@ def test_a_very_long_reference_is_cut() -> None:
 
 def test_the_fingerprint_follows_what_search_can_see_and_nothing_else() -> None:
     def fingerprint(tool: JsonObject, exposure: Exposure = Exposure.CATALOG) -> str:
-        catalog = Catalog.empty().with_listing(Listing("mcp", "o", (tool,)), lambda _id, _definition: (exposure, ""))
+        catalog = Catalog.empty().with_listing(
+            Listing("mcp", "o", (tool,)), lambda _id, _definition: Judgement(exposure)
+        )
         assert catalog.search_fingerprint() == SearchIndex.build(catalog.tools()).fingerprint
         return catalog.search_fingerprint()
 

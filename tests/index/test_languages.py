@@ -2,7 +2,7 @@
 
 import pytest
 
-from index import Exposure, JsonObject, SearchIndex, Tool
+from index import Confidence, Exposure, JsonObject, SearchIndex, Tool
 
 
 def tool(identity: str, description: str, *parameters: str) -> Tool:
@@ -73,6 +73,12 @@ def index() -> SearchIndex:
         ("прочитать файл", "files:read_file"),
         ("إنشاء مجلد جديد", "files:create_folder"),
         ("حذف الملف", "files:delete_file"),
+        ("اعرض جداول قاعدة البيانات", "database:list_tables"),
+        ("muéstrame las tablas de la base de datos", "database:list_tables"),
+        ("Datei in einen anderen Ordner verschoben", "files:move_file"),
+        ("풀 리퀘스트를 합쳐줘", "github:merge_pull_request"),
+        ("メールを探したい", "mail:search_emails"),
+        ("把文件挪到另一个文件夹", "files:move_file"),
     ],
 )
 def test_a_tool_described_in_english_is_found_in_ten_languages(index: SearchIndex, query: str, best: str) -> None:
@@ -92,3 +98,13 @@ def test_a_tool_described_in_english_is_found_in_ten_languages(index: SearchInde
 )
 def test_a_tool_is_found_in_its_own_language(index: SearchIndex, query: str, best: str) -> None:
     assert best in [match.tool_id.removeprefix("mcp:") for match in index.search(query, 2)]
+
+
+def test_words_that_could_not_be_translated_do_not_empty_an_answer(index: SearchIndex) -> None:
+    found = index.search("buscar con cualquier criterio insólito", 2)
+    assert "mail:search_emails" in [match.tool_id.removeprefix("mcp:") for match in found]
+    assert {match.confidence for match in found} == {Confidence.LOW}
+
+
+def test_a_name_that_no_tool_has_still_empties_an_answer(index: SearchIndex) -> None:
+    assert index.search("найти Zyxwvut", 2) == ()

@@ -25,6 +25,7 @@ from index.text import MAX_WORD_CHARS, terms, words
         ("東京の天気", ["東京", "京の", "の天", "天気"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("फ़ाइल फाइल", ["फाइल", "फाइल"]),  # with the dot and without
+        ("ढूँढो ढूंढो", ["ढूंढो", "ढूंढो"]),  # the nasal as a dot and as a dot in a bow
         ("สร้างไฟล์", ["สร้", "ร้า", "าง", "งไ", "ไฟ", "ฟล์"]),  # marks stay with their letters
         ("깃허브 이슈", ["깃허", "허브", "이슈"]),
         ("إنشاء مكتبة", ["انشاء", "مكتبه"]),

@@ -3,9 +3,12 @@
 import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,7 +24,14 @@ ROOT: Final = Path(__file__).parents[2]
 REAL: Final = ROOT / ".real"
 PACKAGES: Final = REAL / "node_modules" / "@modelcontextprotocol"
 INSPECTOR: Final = PACKAGES / "inspector-cli" / "build" / "cli.js"
+OLDER_PYTHON: Final = REAL / "older" / "bin" / "python"
+"""Has version 1 of the Python SDK."""
+
 TOOLFOLD: Final = Path(sys.executable).with_name("toolfold")
+
+EVERYTHING_JS: Final = PACKAGES / "server-everything" / "dist" / "index.js"
+KINDS: Final = {"http": ("streamableHttp", "mcp"), "sse": ("sse", "sse")}
+"""The transports that server-everything has at an address: its name for each, and the path."""
 
 TRUSTED: Final = frozenset({"filesystem", "time"})
 """Marked so in the configuration: their structured results are checked, and their output schemas shown."""
@@ -50,7 +60,7 @@ def node() -> str:
 @pytest.fixture(scope="session")
 def installed() -> None:
     """Fails, and does not skip, when there is nothing to test against."""
-    missing = [str(path) for path in (INSPECTOR, REAL / "venv", TOOLFOLD) if not path.exists()]
+    missing = [str(path) for path in (INSPECTOR, REAL / "venv", OLDER_PYTHON, TOOLFOLD) if not path.exists()]
     if missing:
         pytest.fail(
             f"Real servers are not installed: {', '.join(missing)} is missing. Run `make test-real`.", pytrace=False
@@ -67,8 +77,8 @@ def setup(installed: None, node: str, sample: Sample, tmp_path_factory: pytest.T
     """One configuration with all four, and folders for toolfold that no other run has used."""
     programs = REAL / "venv" / "bin"
     servers: dict[str, JsonObject] = {
-        "everything": {"command": node, "args": [_entry_file("server-everything")]},
-        "filesystem": {"command": node, "args": [_entry_file("server-filesystem"), str(sample.files)]},
+        "everything": {"command": node, "args": [entry_file("server-everything")]},
+        "filesystem": {"command": node, "args": [entry_file("server-filesystem"), str(sample.files)]},
         "git": {"command": str(programs / "mcp-server-git"), "env": GIT_ENVIRONMENT},
         "time": {"command": str(programs / "mcp-server-time"), "args": ["--local-timezone", "Etc/UTC"]},
     }
@@ -115,7 +125,38 @@ def listed(direct: dict[str, RawClient]) -> dict[str, JsonObject]:
     return {f"mcp:{owner}:{tool['name']}": tool for owner, client in direct.items() for tool in client.tools()}
 
 
-def _entry_file(package: str) -> str:
+@contextmanager
+def listening(node: str, kind: str) -> Iterator[str]:
+    """The address of a running server-everything."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    mode, path = KINDS[kind]
+    with subprocess.Popen(
+        [node, str(EVERYTHING_JS), mode],
+        env={**os.environ, "PORT": str(port)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            _until_it_listens(port)
+            yield f"http://127.0.0.1:{port}/{path}"
+        finally:
+            process.kill()
+
+
+def _until_it_listens(port: int) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
+
+
+def entry_file(package: str) -> str:
     """What `npx` would run."""
     programs = json.loads((PACKAGES / package / "package.json").read_text(encoding="utf-8"))["bin"]
     (program,) = programs.values()

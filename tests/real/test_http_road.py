@@ -2,61 +2,25 @@
 
 import json
 import os
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.real.cases import CALLED, Case, steady
-from tests.real.conftest import PACKAGES, TOOLFOLD
+from tests.real.conftest import EVERYTHING_JS, KINDS, TOOLFOLD, listening
 from tests.support.raw_client import JsonObject, RawClient, wait_for_upstreams
 from tests.support.upstreams import write_config
 
 pytestmark = pytest.mark.real
 
-ENTRY: Final = PACKAGES / "server-everything" / "dist" / "index.js"
-KINDS: Final = {"http": ("streamableHttp", "mcp"), "sse": ("sse", "sse")}
 OF_A_SESSION: Final = ("get-env", "toggle-simulated-logging", "toggle-subscriber-updates")
 """What these answer is each process's or each session's own."""
 
 EVERYTHING: Final = [case for case in CALLED if case.tool_id.startswith("mcp:everything:")]
 CASES: Final = [case for case in EVERYTHING if not case.tool_id.endswith(OF_A_SESSION)]
-
-
-@contextmanager
-def listening(node: str, kind: str) -> Iterator[str]:
-    """The address of a running server."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    mode, path = KINDS[kind]
-    with subprocess.Popen(
-        [node, str(ENTRY), mode],
-        env={**os.environ, "PORT": str(port)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            _until_it_listens(port)
-            yield f"http://127.0.0.1:{port}/{path}"
-        finally:
-            process.kill()
-
-
-def _until_it_listens(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +30,7 @@ def remote(installed: None, node: str, tmp_path_factory: pytest.TempPathFactory)
     folders = {"TOOLFOLD_CACHE_DIR": str(folder / "cache"), "TOOLFOLD_STATE_DIR": str(folder / "state")}
     with ExitStack() as stack:
         servers: dict[str, JsonObject] = {kind: {"url": stack.enter_context(listening(node, kind))} for kind in KINDS}
-        servers["pipe"] = {"command": node, "args": [str(ENTRY)]}
+        servers["pipe"] = {"command": node, "args": [str(EVERYTHING_JS)]}
         config: Path = write_config(folder, servers)
         command = [str(TOOLFOLD), "serve", "--config", str(config)]
         client = stack.enter_context(RawClient(command, {**os.environ, **folders}))

@@ -64,5 +64,6 @@ async def test_upstreams_at_addresses_and_in_processes_live_side_by_side(tmp_pat
         servers = {"good": {"url": good.url}, "bad": {"url": bad.url}, "gone": {"command": "no-such-program"}}
         async with gateway(tmp_path, servers) as opened:
             assert text_of(await opened.call("mcp:good:echo")) == "echo"
+            await opened.until_state("bad", State.DOWN)  # and not just now at its next try
             states = {owner: state.state for owner, state in opened.running.statuses().items()}
     assert states == {"good": State.READY, "bad": State.DOWN, "gone": State.DOWN}

@@ -266,6 +266,12 @@ async def test_reading_on_repairs_and_refuses_arguments_as_any_call_does(opened:
     }
 
 
+@pytest.mark.parametrize("offset", [5.0, 1e18, 10**30])
+async def test_an_offset_is_a_whole_number_however_it_is_written(opened: Opened, offset: float) -> None:
+    answer = await opened.call("toolfold:core:read_result", {"ref": "none", "offset": offset})
+    assert error_of(answer)["code"] == "unknown_result"
+
+
 async def test_a_tool_that_is_listed_anew_is_checked_against_its_new_schema(tmp_path: Path) -> None:
     def tool(kind: str) -> JsonObject:
         return {"name": "take", "inputSchema": {"type": "object", "properties": {"x": {"type": kind}}}}

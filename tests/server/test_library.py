@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from index import Exposure, JsonObject, Listing
+from index import Classify, Exposure, JsonObject, Judgement, Listing
 from server.library import Library
 
 
@@ -17,8 +17,8 @@ def listing(owner: str, *names: str, description: str = "Waters plants.", cached
     return Listing("mcp", owner, tuple(tools), cached=cached)
 
 
-def everything(_owner: str, _tool_id: str, _definition: JsonObject) -> tuple[Exposure, str]:
-    return Exposure.CATALOG, ""
+def everything(_listing: Listing) -> Classify:
+    return lambda _tool_id, _definition: Judgement()
 
 
 @asynccontextmanager
@@ -71,11 +71,14 @@ async def test_each_change_of_the_catalogue_is_told_on_the_event_loop() -> None:
 async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
     asked: list[tuple[str, str, bool]] = []
 
-    def classify(owner: str, tool_id: str, _definition: JsonObject) -> tuple[Exposure, str]:
-        asked.append((owner, tool_id, threading.current_thread() is threading.main_thread()))
-        return Exposure.HIDDEN, "because"
+    def judge(listing: Listing) -> Classify:
+        def classify(tool_id: str, _definition: JsonObject) -> Judgement:
+            asked.append((listing.owner, tool_id, threading.current_thread() is threading.main_thread()))
+            return Judgement(Exposure.HIDDEN, "because")
 
-    async with running(Library(classify, lambda: None)) as library:
+        return classify
+
+    async with running(Library(judge, lambda: None)) as library:
         library.take(listing("one", "a", "b"))
         snapshot = await library.caught_up()
     assert asked == [("one", "mcp:one:a", False), ("one", "mcp:one:b", False)]

@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,26 @@ def test_a_missing_file_and_one_over_the_limit_are_as_good_as_none(tmp_path: Pat
 def test_a_pipe_in_place_of_a_file_is_as_good_as_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert read_file(tmp_path / "fifo", 10) is None
+
+
+@pytest.mark.parametrize(("refusals", "tries", "content"), [(3, 5, b"new"), (9, 5, b"old")])
+def test_where_a_reader_keeps_a_file_from_being_replaced_it_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int, tries: int, content: bytes
+) -> None:
+    """As on Windows, for as long as somebody has the file open."""
+    path = tmp_path / "one.json"
+    path.write_bytes(b"old")
+    replace, left = os.replace, [refusals]
+
+    def held_open(source: str, target: Path) -> None:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise PermissionError
+        replace(source, target)
+
+    monkeypatch.setattr("os.replace", held_open)
+    monkeypatch.setattr("server.private_files.REPLACE_TRIES", tries)
+    with suppress(PermissionError):
+        replace_file(path, b"new")
+    assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["one.json"]

@@ -10,7 +10,7 @@ from typing import Final
 import anyio
 import pytest
 
-from server.config import ConfigError, Settings, load, stamps
+from server.config import ConfigError, Settings, load, stamps, store_input
 from server.reloading import Following, Refused, follow
 from tests.support.upstreams import write_config
 from tests.support.waiting import until
@@ -26,10 +26,11 @@ class Followed:
         self.told: list[str] = []
         self.reads = 0
         self.objection = ""
+        self.environ = {"HOME": "/", "TOOLFOLD_STATE_DIR": str(file.parent / "state")}
 
     def settings(self) -> Settings:
         self.reads += 1
-        return load([self.file], {"HOME": "/"}, self.file.parent)
+        return load([self.file], self.environ, self.file.parent)
 
     async def adopt(self, settings: Settings) -> None:
         if self.objection:
@@ -69,6 +70,17 @@ async def test_a_good_edit_is_adopted_and_one_that_says_the_same_is_not(tmp_path
         await one.write(f"// a comment\n{written('a', 'b')}")
         await until(lambda: len(one.told) == 3)
     assert one.told == ["a b", "in force", "in force"]
+
+
+async def test_an_answer_that_is_stored_meanwhile_is_taken(tmp_path: Path) -> None:
+    asking = json.dumps({"mcpServers": {"a": ECHO, "b": {**ECHO, "args": ["${input:key}"]}}})
+    async with followed(tmp_path) as one:
+        await one.write(asking)
+        await until(lambda: len(one.told) == 2)
+        store_input(one.environ, "key", "value")
+        await until(lambda: len(one.told) == 4)
+        assert [server.args for server in one.settings().servers] == [(), ("value",)]
+    assert one.told == ["a b", "in force"] * 2
 
 
 @pytest.mark.parametrize(

@@ -396,6 +396,14 @@ def test_the_store_drops_the_oldest_when_it_is_full() -> None:
     assert repr(store) == f"<ResultStore of 4 results, {KEEP_BYTES} bytes>"
 
 
+def test_the_latest_result_is_kept_whatever_its_size() -> None:
+    store = ResultStore(Clock())
+    earlier, latest = store.keep(b"a"), store.keep(b"b" * (KEEP_BYTES + 1))
+    with pytest.raises(GatewayError):
+        store.read(earlier, 0, LIMIT)
+    assert "toolfold/nextOffset" in json.dumps(store.read(latest, 0, LIMIT))
+
+
 def test_references_can_not_be_guessed_from_one_another() -> None:
     store = ResultStore()
     references = {store.keep(b"same") for _ in range(100)}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.hosts import Host, hold_sdk, open_host, part, text_of
+from tests.support.hosts import hold_sdk, open_host, part, text_of
+from tests.support.processes import resident_bytes
 from tests.support.upstreams import entry, received, write_config
 from tests.support.waiting import until
 
@@ -22,19 +23,12 @@ FLOOD: list[Mapping[str, object]] = [
 ]
 
 
-def resident_bytes(host: Host) -> int:
-    """What the gateway's process has in memory."""
-    status = Path(f"/proc/{host.process.pid}/status").read_text(encoding="utf-8")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS:")]
-    return int(line.split()[1]) * 1024
-
-
 async def test_a_host_that_does_not_read_is_not_read_from_and_costs_no_memory(tmp_path: Path) -> None:
     batches, lines = 120, 50
     listing = b'{"jsonrpc": "2.0", "id": %d, "method": "tools/list"}\n'
     async with open_host(write_config(tmp_path, {}), added=hold_sdk(tmp_path)) as host:
         await host.ask("tools/list")
-        before, sent = resident_bytes(host), []
+        before, sent = resident_bytes(host.process.pid), []
 
         async def flood() -> None:
             for batch in range(batches):
@@ -49,7 +43,7 @@ async def test_a_host_that_does_not_read_is_not_read_from_and_costs_no_memory(tm
                 await anyio.sleep(0.01)
                 looks.append(len(sent))
             assert len(sent) < batches
-            assert resident_bytes(host) - before < 8 << 20
+            assert resident_bytes(host.process.pid) - before < 8 << 20
             host.read_on()
         last = await host.answer(1000 + batches * lines - 1)
         answered = [message["id"] for message in host.received if isinstance(message.get("id"), int)]
@@ -65,11 +59,11 @@ async def test_progress_that_a_host_does_not_read_costs_no_memory(tmp_path: Path
     async with open_host(config) as host:
         await host.call("tool_search", {"query": "flood"})
         await until(lambda: len(received(log)) == 3)
-        before = resident_bytes(host)
+        before = resident_bytes(host.process.pid)
         host.stop_reading()
         asked = await host.post_call("tool_call", {"id": "mcp:one:flood"}, {"progressToken": 1})
         await until(lambda: len(received(log)) == 5)  # it has been read to its end: the change was heard
-        grown = resident_bytes(host) - before
+        grown = resident_bytes(host.process.pid) - before
         host.read_on()
         assert text_of(part(await host.answer(asked), "result")) == "flooded"
         heard = [message for message in host.received if message.get("method") == "notifications/progress"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.state_file import StateFile, _born, running_gateways
+from server.state_file import StateFile, running_gateways
 from tests.support.waiting import until
-from upstream_clients import JsonObject
+from upstream_clients import JsonObject, process_birth
 
 
 def own(folder: Path) -> Path:
@@ -71,7 +71,7 @@ def test_gateways_that_are_gone_or_make_no_sense_are_not_among_the_running(tmp_p
     folder.mkdir()
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    alive = {"pid": os.getpid(), "born": _born(os.getpid()), "n": 1}
+    alive = {"pid": os.getpid(), "born": process_birth(os.getpid()), "n": 1}
     contents = {
         "alive": alive,
         "dead": {"pid": ended.pid},

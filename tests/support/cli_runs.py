@@ -6,7 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,11 @@ PROJECT: Final = Path(__file__).parents[2]
 COMMAND: Final = (sys.executable, "-P", "-m", "server.cli")
 SECONDS: Final = 60.0
 """For one run; a busy machine takes about two."""
+
+TAKE_TERMINAL: Final = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Makes the terminal on standard input the process's own, as a shell in a terminal window has it."""
 
 APPEARANCE: Final = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TERM")
 """Variables by which the machine that runs the tests could change what is printed."""
@@ -58,17 +63,22 @@ def toolfold(folder: Path, *arguments: str, stdin: str = "", **variables: str) -
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def at_a_terminal(folder: Path, *arguments: str) -> Ran:
-    """Runs the command with standard input and error on a terminal of 100 columns, and standard output in a pipe."""
+def at_a_terminal(folder: Path, *arguments: str, typed: Sequence[tuple[str, str]] = ()) -> Ran:
+    """Runs the command with standard input and error on a terminal of 100 columns, and standard output in a pipe.
+
+    `typed`: a text to wait for, and what is typed once it is there, one pair after the other. The terminal is the
+    process's own, so that Ctrl-C reaches it.
+    """
     ours, theirs = pty.openpty()
     variables = environment({"TERM": "xterm-256color", "COLUMNS": "100"})
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, env=variables, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs
-    )
+        [sys.executable, "-I", "-c", TAKE_TERMINAL, *COMMAND, *arguments],
+        cwd=folder, env=variables, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
     os.close(theirs)
     assert process.stdout is not None
     with process, os.fdopen(ours, "rb", buffering=0) as terminal:
-        shown = b"".join(_everything(terminal.fileno()))
+        shown = _converse(terminal.fileno(), typed)
         out = process.stdout.read()
         code = process.wait(SECONDS)
     return Ran(code, out.decode(), shown=shown.decode("utf-8", "replace"))
@@ -101,13 +111,19 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(PROJECT), **variables}
 
 
-def _everything(descriptor: int) -> Iterator[bytes]:
-    """What is written to a terminal until nobody has it open any more, which Linux reports as an error."""
+def _converse(descriptor: int, typed: Sequence[tuple[str, str]]) -> bytes:
+    """Types, and reads all that a terminal shows until nobody has it open any more, which Linux reports as an error."""
+    shown, seen, left = b"", 0, list(typed)
     while True:
         try:
             content = os.read(descriptor, 65536)
         except OSError:
-            return
+            content = b""
         if not content:
-            return
-        yield content
+            assert not left, (left, shown)
+            return shown
+        shown += content
+        while left and (at := shown.find(left[0][0].encode(), seen)) >= 0:
+            awaited, keys = left.pop(0)
+            seen = at + len(awaited.encode())
+            os.write(descriptor, keys.encode())

@@ -53,6 +53,12 @@ def descriptors() -> dict[int, str]:
     return found
 
 
+def resident_bytes(pid: int) -> int:
+    """What a process has in memory, counted exactly."""
+    lines = (PROC / str(pid) / "smaps_rollup").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Rss:"))
+
+
 def all_gone(marker: str) -> dict[int, str]:
     """What is left of the marked processes after at most GONE_SECONDS: nothing, if all is well."""
     deadline = time.monotonic() + GONE_SECONDS

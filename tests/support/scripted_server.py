@@ -145,8 +145,12 @@ class Server:
                 DEEDS[name](self, call, step)
 
     def change_tools(self, step: dict[str, Any]) -> None:
+        """To those of the step; with `adds`, to these and one more of a new name each time."""
         self.does = step.get("does", self.does)
-        self.tools = _tools(step.get("tools", []), self.does)
+        if "adds" in step:
+            self.tools = [*self.tools, tool_definition(f"{step['adds']}_{len(self.tools)}")]
+        else:
+            self.tools = _tools(step.get("tools", []), self.does)
 
     def list_changed(self, times: int) -> None:
         meta = {"_meta": {SUBSCRIPTION_KEY: self.listening}} if self.listening is not None else None
@@ -263,6 +267,11 @@ def _never(_server: Server, _call: Call, _step: dict[str, Any]) -> None:
     return
 
 
+def _tell_cancelled(server: Server, call: Call, _step: dict[str, Any]) -> None:
+    """How many requests it was told to give up."""
+    server.reply(call, _text(str(len(server.cancelled))))
+
+
 def _crash(_server: Server, _call: Call, step: dict[str, Any]) -> None:
     _complain(step.get("stderr", ""))
     os._exit(step.get("code", 3))
@@ -346,6 +355,7 @@ def _close_output(_server: Server, _call: Call, _step: dict[str, Any]) -> None:
 DEEDS: Final[dict[str, Callable[[Server, Call, dict[str, Any]], None]]] = {
     "refuse": _refuse,
     "never": _never,
+    "tell_cancelled": _tell_cancelled,
     "crash": _crash,
     "hold": _hold,
     "release": _release,

@@ -1,6 +1,6 @@
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import pytest
 
@@ -13,10 +13,14 @@ def nothing_is_left_behind() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    before = (children(), descriptors())
+    before = (children(), descriptors().keys())
     yield
     deadline = time.monotonic() + GONE_SECONDS
-    while children() - before[0] and time.monotonic() < deadline:
-        time.sleep(0.01)  # the watchdog ends by itself, a moment after the gateway on a busy machine
-    left = {number: what for number, what in descriptors().items() if number not in before[1]}
-    assert (children() - before[0], left) == (set(), {})
+    # The watchdog and the threads that read pipes end by themselves, a moment after the gateway on a busy machine.
+    while _left(*before) != (set(), {}) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert _left(*before) == (set(), {})
+
+
+def _left(known: Set[int], numbers: Set[int]) -> tuple[set[int], dict[int, str]]:
+    return children() - known, {number: what for number, what in descriptors().items() if number not in numbers}

@@ -10,6 +10,7 @@ from tests.support.endpoints import endpoint_spec
 from tests.support.fleets import fleet_of, outcome
 from tests.support.hosts import text_of
 from tests.support.http_stub import Reply, Request, echo, http_stub, refusal, result, status
+from tests.support.pretended_windows import PretendedKernel, pretended_windows
 from upstream_clients import HeadersHelper, State, UpstreamRefused, UpstreamUnauthorized
 
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -68,6 +69,15 @@ async def test_the_helper_runs_for_each_connection_and_again_when_its_headers_ar
     assert stub.seen[-1].headers["authorization"] == "Bearer token-3"
 
 
+async def test_as_on_windows_the_helper_runs_in_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = PretendedKernel()
+    monkeypatch.setattr("upstream_clients.headers_helper.current_platform", lambda: pretended_windows(kernel))
+    async with http_stub() as stub, fleet_of(endpoint_spec("a", stub.url, helper=counting(tmp_path))) as (_, witness):
+        await witness.until_state("a", State.READY)
+    assert stub.seen[0].headers["authorization"] == "Bearer token-1"
+    assert (kernel.called.count("AssignProcessToJobObject"), kernel.open) == (1, {})
+
+
 async def test_headers_that_stay_refused_end_the_connection_with_what_to_do(tmp_path: Path) -> None:
     async with (
         http_stub({"tools/call": status(401)}) as stub,
@@ -122,7 +132,7 @@ async def test_a_helper_gets_no_shell_and_only_its_own_environment() -> None:
     async with http_stub() as stub, fleet_of(endpoint_spec("a", stub.url, helper=given)) as (_, witness):
         await witness.until_state("a", State.READY)
     assert stub.seen[0].headers["x-args"] == "$(id) ; x"
-    assert set(stub.seen[0].headers["x-env"].split()) - {"LC_CTYPE"} == {"PATH", "PROFILE"}
+    assert set(stub.seen[0].headers["x-env"].split()) - {"LC_CTYPE"} == {"PATH", "PROFILE", "TOOLFOLD_CHILD_OF"}
 
 
 async def test_what_a_server_quotes_of_its_credentials_is_hidden() -> None:

@@ -145,7 +145,7 @@ async def test_a_start_ends_in_a_state_that_says_what_to_do(case: Case) -> None:
     async with http_stub({"initialize": case.answers}) as stub:
         spec = endpoint_spec("a", stub.url)
         if case.answers is silence:
-            object.__setattr__(spec, "start_seconds", 0.3)
+            object.__setattr__(spec, "start_seconds", 1.5)
         async with fleet_of(spec) as (fleet, witness):
             down = await witness.until_state("a", State.DOWN)
             failed = await outcome(fleet, "a", "echo")
@@ -254,6 +254,29 @@ async def test_a_certificate_is_checked_against_the_authorities_of_the_system_or
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
         async with fleet_of(endpoint_spec("a", stub.url)) as (fleet, _):
             assert text_of(await fleet.call("a", "echo", {}, {})) == "echo"
+
+
+async def test_authorities_are_read_once_for_all_addresses_and_again_when_an_hour_has_passed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[ssl.SSLContext] = []
+
+    def counted(*, trust_env: bool) -> ssl.SSLContext:
+        assert trust_env
+        read.append(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        return read[-1]
+
+    monkeypatch.setattr("httpx2.create_ssl_context", counted)
+    async with http_stub() as stub:
+        async with fleet_of(*(endpoint_spec(owner, stub.url) for owner in "abc")) as (_, witness):
+            for owner in "abc":
+                await witness.until_state(owner, State.READY)
+            assert len(read) == 1
+            monkeypatch.setattr("upstream_clients.http.certificates.GOOD_SECONDS", -1.0)
+        async with fleet_of(*(endpoint_spec(owner, stub.url) for owner in "abc")) as (_, witness):
+            for owner in "abc":
+                await witness.until_state(owner, State.READY)
+    assert len(read) == 1 + 3
 
 
 async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,7 @@
 """Servers on the Python SDK over HTTP, each era and both transports: the same calls on every pair."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 import anyio
@@ -14,40 +11,20 @@ import pytest
 from tests.support.endpoints import endpoint_spec
 from tests.support.fleets import fleet_of
 from tests.support.hosts import text_of
+from tests.support.sdk_servers import Served, sdk_server
 from upstream_clients import State, UpstreamSpec
-
-SCRIPT: Final = Path(__file__).parents[1] / "support" / "sdk_server.py"
-
-
-@dataclass(frozen=True)
-class Served:
-    process: "subprocess.Popen[str]"
-    port: int
-
-    def line(self) -> str:
-        """The next thing that it prints."""
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-
-def serve(*args: str) -> Iterator[Served]:
-    command = [sys.executable, "-P", str(SCRIPT), *args]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield Served(process, int(process.stdout.readline()))
-        finally:
-            process.kill()
 
 
 @pytest.fixture(scope="module")
 def streamable() -> Iterator[Served]:
-    yield from serve()
+    with sdk_server() as served:
+        yield served
 
 
 @pytest.fixture(scope="module")
 def older() -> Iterator[Served]:
-    yield from serve("legacy-sse")
+    with sdk_server("legacy-sse") as served:
+        yield served
 
 
 @dataclass(frozen=True)
@@ -80,8 +57,7 @@ def served(pair: Pair, streamable: Served, older: Served) -> Served:
 
 @pytest.fixture
 def spec(pair: Pair, served: Served) -> UpstreamSpec:
-    path = "sse" if pair.is_older else "mcp"
-    return endpoint_spec("a", f"http://127.0.0.1:{served.port}/{path}", protocol=pair.protocol)
+    return endpoint_spec("a", served.url, protocol=pair.protocol)
 
 
 async def test_it_is_greeted_listed_and_called(pair: Pair, spec: UpstreamSpec) -> None:

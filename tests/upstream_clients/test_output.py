@@ -7,7 +7,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from upstream_clients import JsonObject, UpstreamProtocolFault, dump
+from upstream_clients import JsonObject, ThreadedReader, UpstreamProtocolFault, dump
 from upstream_clients.output import INLINE_PARSE_BYTES, LINES_PER_TURN, Output
 
 
@@ -39,7 +39,7 @@ class Reading:
         self.sink = -1
 
     def is_reading(self) -> bool:
-        assert self.transport is not None
+        assert isinstance(self.transport, ThreadedReader)  # pipes of CPython before 3.11.4 do not tell
         return self.transport.is_reading()
 
     def _message(self, message: JsonObject) -> None:
@@ -56,9 +56,12 @@ class Reading:
 
 
 @asynccontextmanager
-async def reading(limit: int = 4 << 20) -> AsyncIterator[Reading]:
+async def reading(limit: int = 4 << 20, *, in_thread: bool = False) -> AsyncIterator[Reading]:
     one = Reading(limit)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: one.output, one.source)
+    if in_thread:
+        transport: asyncio.ReadTransport = ThreadedReader(one.source, one.output)
+    else:
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: one.output, one.source)
     one.transport = transport
     try:
         with anyio.fail_after(30):
@@ -125,7 +128,7 @@ async def test_a_fault_in_a_big_line_is_found_in_the_thread() -> None:
 
 
 async def test_nothing_more_is_read_while_a_big_line_is_being_parsed() -> None:
-    async with reading() as one:
+    async with reading(in_thread=True) as one:
         one.output.data_received(dump(numbered(1, 2 << 20)) + dump(numbered(2)))
         assert not one.is_reading()
         assert one.messages == []

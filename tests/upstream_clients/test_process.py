@@ -1,7 +1,5 @@
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -11,57 +9,20 @@ import anyio.lowlevel
 import anyio.to_thread
 import pytest
 
+from tests.support.children import CALL, Line, child_of, launch_of, reasons
 from tests.support.fleets import LONG_SECONDS
 from tests.support.processes import GONE_SECONDS, all_gone, all_there, descriptors
-from tests.support.upstreams import Options, Script, command, spec
+from tests.support.upstreams import Options, Script, command
 from tests.support.waiting import until
-from upstream_clients import JsonObject, Launch, UpstreamError, UpstreamGone, UpstreamProtocolFault, dump
+from upstream_clients import Launch, UpstreamError, UpstreamGone, UpstreamProtocolFault, dump
 from upstream_clients.platform import current_platform
 from upstream_clients.process import STDERR_TAIL, ChildProcess, running_child
 from upstream_clients.watchdog import Watchdog
-
-CALL: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": {}}}
 
 
 @pytest.fixture
 def marker() -> str:
     return f"toolfold-test-{uuid4().hex}"
-
-
-class Line:
-    """What one child has sent, and how it was lost."""
-
-    def __init__(self) -> None:
-        self.messages: list[JsonObject] = []
-        self.losses: list[UpstreamError] = []
-        self.came = anyio.Event()
-        self.lost = anyio.Event()
-
-    def take(self, message: JsonObject) -> None:
-        self.messages.append(message)
-        self.came.set()
-
-    def lose(self, error: UpstreamError) -> None:
-        self.losses.append(error)
-        self.lost.set()
-
-
-def launch_of(options: Options) -> Launch:
-    launch = spec("x", **options).target
-    assert isinstance(launch, Launch)
-    return launch
-
-
-@asynccontextmanager
-async def child_of(launch: Launch) -> AsyncIterator[tuple[ChildProcess, Line]]:
-    platform, line = current_platform(), Line()
-    with Watchdog(platform) as watchdog, anyio.fail_after(LONG_SECONDS):
-        async with running_child(launch, platform, watchdog, line.take, line.lose) as child:
-            yield child, line
-
-
-def reasons(line: Line) -> list[str]:
-    return [str(error) for error in line.losses]
 
 
 async def test_a_message_and_its_answer() -> None:

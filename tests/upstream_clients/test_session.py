@@ -1,3 +1,6 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import anyio
 import pytest
 
@@ -33,38 +36,40 @@ class Conversation:
         self.listings.append([tool["name"] for tool in tools])
 
 
+@asynccontextmanager
+async def talking(answers: dict[str, Answer], era: Era = "legacy") -> AsyncIterator[Conversation]:
+    """A conversation that is served for as long as the context lasts."""
+    talk = Conversation(answers, era)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(talk.serve)
+        yield talk
+        tasks.cancel_scope.cancel()
+
+
 def test_nothing_is_sent_that_nobody_asked_for() -> None:
     async def body() -> None:
-        talk = Conversation({**LEGACY, "tools/list": tools("a")})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking({**LEGACY, "tools/list": tools("a")}) as talk:
             await anyio.sleep(3600)
             assert talk.wire.methods() == ["initialize", "notifications/initialized", "tools/list"]
             assert talk.listings == [["a"]]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
 
 def test_a_change_lists_again() -> None:
     async def body() -> None:
-        talk = Conversation({**LEGACY, "tools/list": in_turn(tools("a"), tools("b"))})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking({**LEGACY, "tools/list": in_turn(tools("a"), tools("b"))}) as talk:
             await anyio.sleep(10)
             talk.session.receive(CHANGED)
             await anyio.sleep(10)
             assert talk.listings == [["a"], ["b"]]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
 
 def test_a_storm_of_changes_lists_once_a_second_and_once_more_after_it() -> None:
     async def body() -> None:
-        talk = Conversation({**LEGACY, "tools/list": tools("a")})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking({**LEGACY, "tools/list": tools("a")}) as talk:
             await anyio.sleep(10)
             for _ in range(200):
                 for _ in range(100):
@@ -72,7 +77,6 @@ def test_a_storm_of_changes_lists_once_a_second_and_once_more_after_it() -> None
                 await anyio.sleep(0.0175)  # 3.5 s in all
             await anyio.sleep(100)
             assert talk.wire.methods().count("tools/list") == 1 + 4 + 1
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
@@ -99,24 +103,19 @@ def test_a_change_while_listing_lists_once_more() -> None:
 
 def test_a_changed_list_that_fails_leaves_the_session_alive() -> None:
     async def body() -> None:
-        talk = Conversation({**LEGACY, "tools/list": in_turn(tools("a"), error(-32603), tools("b"))})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking({**LEGACY, "tools/list": in_turn(tools("a"), error(-32603), tools("b"))}) as talk:
             for _ in range(2):
                 await anyio.sleep(10)
                 talk.session.receive(CHANGED)
             await anyio.sleep(10)
             assert talk.listings == [["a"], ["b"]]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
 
 def test_a_modern_server_is_listened_to_before_it_is_listed() -> None:
     async def body() -> None:
-        talk = Conversation({**MODERN, "tools/list": tools("a"), "subscriptions/listen": silence}, "modern")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking({**MODERN, "tools/list": tools("a"), "subscriptions/listen": silence}, "modern") as talk:
             await anyio.sleep(3600)
             assert talk.wire.methods() == ["server/discover", "subscriptions/listen", "tools/list"]
             params = talk.wire.sent[1]["params"]
@@ -125,7 +124,6 @@ def test_a_modern_server_is_listened_to_before_it_is_listed() -> None:
             talk.session.receive(CHANGED)
             await anyio.sleep(10)
             assert talk.listings == [["a"], ["a"]]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
@@ -133,16 +131,15 @@ def test_a_modern_server_is_listened_to_before_it_is_listed() -> None:
 def test_a_stream_of_changes_that_ends_is_opened_again_and_the_tools_are_listed_again() -> None:
     async def body() -> None:
         ends_at_once = in_turn(result({}), silence)
-        talk = Conversation({**MODERN, "tools/list": tools("a"), "subscriptions/listen": ends_at_once}, "modern")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking(
+            {**MODERN, "tools/list": tools("a"), "subscriptions/listen": ends_at_once}, "modern"
+        ) as talk:
             await anyio.sleep(3600)
             assert talk.wire.methods() == [
                 "server/discover",
                 *["subscriptions/listen", "tools/list"],
                 *["subscriptions/listen", "tools/list"],
             ]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
@@ -150,12 +147,9 @@ def test_a_stream_of_changes_that_ends_is_opened_again_and_the_tools_are_listed_
 def test_a_modern_server_that_tells_of_no_changes_is_not_asked_again() -> None:
     async def body() -> None:
         answers = {**MODERN, "tools/list": tools("a"), "subscriptions/listen": error(-32601)}
-        talk = Conversation(answers, "modern")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking(answers, "modern") as talk:
             await anyio.sleep(3600)
             assert talk.wire.methods() == ["server/discover", "subscriptions/listen", "tools/list"]
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 
@@ -163,12 +157,9 @@ def test_a_modern_server_that_tells_of_no_changes_is_not_asked_again() -> None:
 def test_a_server_that_has_too_many_listeners_is_asked_once_a_minute() -> None:
     async def body() -> None:
         answers = {**MODERN, "tools/list": tools("a"), "subscriptions/listen": error(-32603)}
-        talk = Conversation(answers, "modern")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(talk.serve)
+        async with talking(answers, "modern") as talk:
             await anyio.sleep(3630)
             assert talk.wire.methods().count("subscriptions/listen") == 61
-            tasks.cancel_scope.cancel()
 
     in_virtual_time(body())
 

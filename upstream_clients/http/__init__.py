@@ -8,10 +8,10 @@ import logging
 
 import mcp  # noqa: F401  (whole and first, as in server.sdk: two threads that begin at different parts would wait in a circle)
 
-from upstream_clients.http.connection import open_http
+from upstream_clients.http.connection import HttpOpener
 
 # The SDK's transport logs the content of messages that it can't read, httpx2 the address of each request.
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
-__all__ = ["open_http"]
+__all__ = ["HttpOpener"]

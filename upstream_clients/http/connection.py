@@ -10,18 +10,19 @@ Laws
 """
 
 import json
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
-import anyio.to_thread
 import httpx2
 
 from upstream_clients.connection import Receiver
 from upstream_clients.endpoint import Endpoint
 from upstream_clients.errors import UpstreamError, UpstreamGone
 from upstream_clients.framing import JsonObject
+from upstream_clients.http.certificates import Certificates
 from upstream_clients.http.credentials import Credentials
 from upstream_clients.http.exchange import Sending
 from upstream_clients.http.faults import ADDRESS_HINT, CONNECT_SECONDS, Fault, Then
@@ -54,12 +55,13 @@ NAMES: Final = {"http": "streamable HTTP", "sse": "HTTP with SSE"}
 
 
 class HttpConnection:
-    """An open connection. Made and ended by `open_http`."""
+    """An open connection. Made and ended by `HttpOpener`."""
 
     pid = None
 
-    def __init__(self, endpoint: Endpoint, receiver: Receiver) -> None:
+    def __init__(self, endpoint: Endpoint, receiver: Receiver, certificates: Certificates) -> None:
         self._endpoint = endpoint
+        self._certificates = certificates
         self._receiver = receiver
         self._credentials = Credentials(endpoint)
         self._link = Link(endpoint, receiver, self._credentials.hidden, self._take_fault)
@@ -84,8 +86,9 @@ class HttpConnection:
         """Speaks to the server until the connection is over. Its scope is shielded: `close` ends it, in bounded time."""
         try:
             with self._scope:
-                network = await anyio.to_thread.run_sync(_network)
-                guard = Guard(network, self._endpoint, self._credentials, self._take_fault)
+                guard = Guard(
+                    _network(await self._certificates.current()), self._endpoint, self._credentials, self._take_fault
+                )
                 async with _client(guard) as client:
                     self._guard = guard
                     await self._speak_in_turn(client)
@@ -149,23 +152,27 @@ class HttpConnection:
             self._guard.over = fault
 
 
-@asynccontextmanager
-async def open_http(endpoint: Endpoint, receiver: Receiver) -> AsyncIterator[HttpConnection]:
-    """A connection for as long as the context lasts. Nothing is sent before the first message."""
-    connection = HttpConnection(endpoint, receiver)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(connection.run)
-        try:
-            yield connection
-        finally:
-            with anyio.CancelScope(shield=True):  # bounded by FAREWELL_SECONDS
-                await connection.close()
+class HttpOpener:
+    """Opens the connections of one fleet, which check certificates alike."""
+
+    def __init__(self) -> None:
+        self._certificates = Certificates()
+
+    @asynccontextmanager
+    async def open(self, endpoint: Endpoint, receiver: Receiver) -> AsyncIterator[HttpConnection]:
+        """A connection for as long as the context lasts. Nothing is sent before the first message."""
+        connection = HttpConnection(endpoint, receiver, self._certificates)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(connection.run)
+            try:
+                yield connection
+            finally:
+                with anyio.CancelScope(shield=True):  # bounded by FAREWELL_SECONDS
+                    await connection.close()
 
 
-def _network() -> httpx2.AsyncBaseTransport:
-    """Certificates are those of the system, or of SSL_CERT_FILE. Reading them blocks for tens of milliseconds."""
+def _network(certificates: ssl.SSLContext) -> httpx2.AsyncBaseTransport:
     limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS)
-    certificates = httpx2.create_ssl_context(trust_env=True)
     return httpx2.AsyncHTTPTransport(verify=certificates, trust_env=False, limits=limits)
 
 

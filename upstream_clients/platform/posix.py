@@ -8,10 +8,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 from uuid import uuid4
+
+from upstream_clients.platform.waiting import wait_in_thread
+
+assert sys.platform != "win32"  # for the type checker, too: nothing below exists there
 
 WATCHDOG_SCRIPT = Path(__file__).with_name("watchdog_process.py")
 
@@ -38,16 +43,24 @@ class Posix:
             start_new_session=True,
         )
 
-    def end_softly(self, group: int) -> None:
-        _signal_group(group, signal.SIGTERM)
+    async def read_pipe(self, source: IO[bytes], protocol: asyncio.Protocol) -> asyncio.ReadTransport:
+        transport, _ = await self._loop.connect_read_pipe(lambda: protocol, source)
+        return transport
 
-    def end_hard(self, group: int) -> None:
-        _signal_group(group, signal.SIGKILL)
+    async def write_pipe(self, sink: IO[bytes], protocol: asyncio.BaseProtocol) -> asyncio.WriteTransport:
+        transport, _ = await self._loop.connect_write_pipe(lambda: protocol, sink)
+        return transport
+
+    def end_softly(self, pid: int) -> None:
+        _signal_group(pid, signal.SIGTERM)
+
+    def end_hard(self, pid: int) -> None:
+        _signal_group(pid, signal.SIGKILL)
 
     def watch_exit(self, process: "subprocess.Popen[bytes]", on_exit: Callable[[int], None]) -> None:
         descriptor = _pidfd(process.pid)
         if descriptor is None:
-            threading.Thread(target=self._wait_in_thread, args=(process, on_exit), daemon=True).start()
+            wait_in_thread(self._loop, process, on_exit)
             return
 
         def ended() -> None:
@@ -57,7 +70,7 @@ class Posix:
 
         self._loop.add_reader(descriptor, ended)
 
-    def start_watchdog(self) -> "subprocess.Popen[bytes]":
+    def start_watchdog(self) -> "subprocess.Popen[bytes] | None":
         # -I -S: nothing of the working folder, the environment or site-packages is imported, and it starts in 15 ms.
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(WATCHDOG_SCRIPT), f"{MARK_VARIABLE}={self._mark}"],
@@ -69,10 +82,26 @@ class Posix:
             cwd="/",
         )
 
-    def _wait_in_thread(self, process: "subprocess.Popen[bytes]", on_exit: Callable[[int], None]) -> None:
-        code = process.wait()
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(on_exit, code)
+
+def birth(pid: int) -> str | None:
+    """When a process was started, in Linux's own units; elsewhere "" if one of this number runs."""
+    if not _runs(pid):
+        return None
+    try:
+        stat = Path("/proc", str(pid), "stat").read_text(encoding="ascii", errors="replace")
+        return stat.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _signal_group(group: int, number: int) -> None:
@@ -83,9 +112,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _pidfd(pid: int) -> int | None:
-    if sys.platform != "linux":
-        return None
-    try:
-        return os.pidfd_open(pid)
-    except OSError:  # a kernel before 5.3, or a sandbox that refuses the call
-        return None
+    if sys.platform == "linux":
+        with suppress(OSError):  # a kernel before 5.3, or a sandbox that refuses the call
+            return os.pidfd_open(pid)
+    return None

@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Callable
 
+assert sys.platform != "win32"  # for the type checker, too: no watchdog is started there
+
 SWEEPS = 20
 """A process may start another while it is being looked for; each sweep ends all that the one before could not see."""
 

@@ -1,0 +1,26 @@
+"""What tools cost a model before its first question: the bytes of what hosts show of them, and about how many tokens.
+
+The one place that counts: the evaluation, the demo's bill and the benchmark of payloads say the same of the same tools.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+
+SHOWN = ("name", "description", "inputSchema")  # what hosts commonly give to the model of a tool
+BYTES_PER_TOKEN = 4.5  # measured with o200k over the tools of 19 real servers: 322,045 bytes are 71,594 tokens
+
+
+def shown_bytes(tools: Iterable[Mapping[str, object]]) -> int:
+    """UTF-8 bytes of compact JSON of what is shown of these tools."""
+    return encoded_bytes([{key: tool[key] for key in SHOWN if key in tool} for tool in tools])
+
+
+def encoded_bytes(tools: Iterable[Mapping[str, object]]) -> int:
+    """UTF-8 bytes of compact JSON of these tools as they are listed."""
+    text = json.dumps(list(tools), ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def approximate_tokens(size: float) -> int:
+    """How many tokens so many bytes of JSON with English text are, in the tokenizers of current models."""
+    return round(size / BYTES_PER_TOKEN)

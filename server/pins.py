@@ -1,0 +1,190 @@
+"""What of each upstream's tools has been accepted, on disk, and what of a listing is not that.
+
+Laws
+1. What an upstream lists first is accepted. From then on only a person accepts (`toolfold trust`).
+2. An entry that is edited to start something else is met for the first time again; an upstream that changes behind the
+   same entry is not.
+3. A file that cannot be read has accepted nothing: every tool counts as changed, until a person accepts it anew.
+4. Everything here blocks and belongs in a worker thread.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from server.private_files import read_file, replace_file
+from upstream_clients import JsonObject
+
+logger = logging.getLogger(__name__)
+
+FORMAT: Final = 1
+LARGEST_FILE_BYTES: Final = 64 * 1024 * 1024
+"""As much as a stored listing may take."""
+
+PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""What a model is shown of a tool, or a host acts by: a change of these is a change of what was accepted."""
+
+
+class Difference(StrEnum):
+    """How a tool departs from what was accepted of its upstream."""
+
+    NEW = "new"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedUpstream:
+    """One upstream entry, as far as pins depend on it."""
+
+    owner: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What has been accepted of one upstream: digests by name. `is_readable` is False where nothing can be said of it."""
+
+    digests: Mapping[str, bytes]
+    is_readable: bool = True
+
+    def difference(self, definition: JsonObject) -> Difference | None:
+        """How an admitted tool departs from what was accepted, if it does."""
+        name = str(definition.get("name"))
+        if not self.is_readable:
+            return Difference.CHANGED
+        if name not in self.digests:
+            return Difference.NEW
+        return None if self.digests[name] == _digest(definition) else Difference.CHANGED
+
+
+def pinned(definition: JsonObject) -> JsonObject:
+    """The parts of a definition that are pinned."""
+    return {key: definition[key] for key in PINNED if key in definition}
+
+
+class Pins:
+    """The accepted tools of one state folder, which several gateways and commands may share."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "pins"
+        self._lock = threading.Lock()
+        self._first_seen: dict[Path, Accepted] = {}  # stands in where the disk took nothing
+        self._looked_at: dict[PinnedUpstream, int] = {}
+
+    def __repr__(self) -> str:
+        return f"<Pins {self._folder}>"
+
+    def review(self, upstream: PinnedUpstream, tools: Iterable[JsonObject]) -> Accepted:
+        """What to compare the upstream's tools with. At its first sight, these tools become what is accepted of it."""
+        with self._lock:
+            self._looked_at[upstream] = self._stamp(upstream)
+            return self._read(upstream) or self._accept_first(upstream, _by_name(tools))
+
+    def definitions(self, upstream: PinnedUpstream) -> dict[str, JsonObject]:
+        """The pinned parts of every accepted tool, by name; empty when nothing is known or readable."""
+        try:
+            return _definitions(self._content(upstream)) or {}
+        except (OSError, ValueError, RecursionError):
+            return {}
+
+    def accept(self, upstream: PinnedUpstream, tools: Iterable[JsonObject]) -> None:
+        """From now on these definitions are the accepted ones.
+
+        Raises:
+            OSError: they could not be stored.
+        """
+        with self._lock:
+            self._store(upstream, {**self.definitions(upstream), **_by_name(tools)})
+            self._first_seen.pop(self._path(upstream), None)
+
+    def changed_since_looked_at(self) -> frozenset[str]:
+        """The owners of which somebody has accepted something since their differences were worked out."""
+        with self._lock:
+            looked_at = dict(self._looked_at)
+        return frozenset(upstream.owner for upstream, then in looked_at.items() if self._stamp(upstream) != then)
+
+    def _read(self, upstream: PinnedUpstream) -> Accepted | None:
+        try:
+            definitions = _definitions(self._content(upstream))
+        except (OSError, ValueError, RecursionError) as error:
+            logger.warning("what was accepted of %s can't be read (%s)", upstream.owner, type(error).__name__)
+            return Accepted({}, is_readable=False)
+        if definitions is None:
+            return self._first_seen.get(self._path(upstream))
+        return _accepted(definitions)
+
+    def _accept_first(self, upstream: PinnedUpstream, definitions: Mapping[str, JsonObject]) -> Accepted:
+        """A full or read-only disk leaves it to this process alone to remember."""
+        accepted = _accepted(definitions)
+        try:
+            self._store(upstream, definitions)
+        except OSError as error:
+            self._first_seen[self._path(upstream)] = accepted
+            logger.warning("what was accepted of %s could not be stored (%s)", upstream.owner, error.strerror)
+        self._looked_at[upstream] = self._stamp(upstream)
+        return accepted
+
+    def _store(self, upstream: PinnedUpstream, definitions: Mapping[str, JsonObject]) -> None:
+        document = {"format": FORMAT, "tools": definitions}
+        replace_file(self._path(upstream), json.dumps(document, separators=(",", ":")).encode())
+
+    def _content(self, upstream: PinnedUpstream) -> bytes | None:
+        path = self._path(upstream)
+        try:
+            content = read_file(path, LARGEST_FILE_BYTES)
+        except NotADirectoryError:  # as little is stored there as can be
+            return None
+        if content is None and path.exists():
+            raise ValueError("no regular file of that size")
+        return content
+
+    def _stamp(self, upstream: PinnedUpstream) -> int:
+        """When the file was written; it is only ever replaced whole."""
+        try:
+            return self._path(upstream).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _path(self, upstream: PinnedUpstream) -> Path:
+        return self._folder / f"{upstream.owner}-{upstream.fingerprint[:16]}.json"
+
+
+def _by_name(tools: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    """What can be written down of a listing; the rest is not admitted to the catalogue either."""
+    return {str(tool["name"]): pinned(tool) for tool in tools if _can_be_written(tool)}
+
+
+def _can_be_written(tool: object) -> bool:
+    try:
+        return isinstance(tool, dict) and isinstance(tool.get("name"), str) and bool(_digest(tool))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _accepted(definitions: Mapping[str, JsonObject]) -> Accepted:
+    return Accepted({name: _digest(definition) for name, definition in definitions.items()})
+
+
+def _digest(definition: JsonObject) -> bytes:
+    """The hash of the pinned parts, the same however the upstream orders their keys."""
+    text = json.dumps(pinned(definition), sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).digest()
+
+
+def _definitions(content: bytes | None) -> dict[str, JsonObject] | None:
+    """Raises ValueError for anything that `accept` would not have written."""
+    if content is None:
+        return None
+    document = json.loads(content)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError("another format")
+    tools = document.get("tools")
+    if not isinstance(tools, dict) or not all(isinstance(tool, dict) for tool in tools.values()):
+        raise ValueError("no tools")
+    return tools
