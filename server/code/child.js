@@ -119,6 +119,9 @@ async function loadEngine(bounds) {
   });
   const runtime = engine.newRuntime();
   runtime.setMaxStackSize(bounds.stackBytes);
+  // The parent ends us long before; this is for the case that the parent was killed.
+  const latest = Date.now() + bounds.seconds * 1000;
+  runtime.setInterruptHandler(() => Date.now() > latest && process.reallyExit(1));
   return runtime;
 }
 

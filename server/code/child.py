@@ -114,7 +114,7 @@ async def ready_child(runtime: Runtime, bounds: Bounds, run_seconds: float) -> A
     async with _started(runtime, run_seconds) as child:
         try:
             with anyio.fail_after(READY_SECONDS):
-                await child.send(_preface(bounds, canary), *parts)
+                await child.send(_preface(bounds, run_seconds + READY_SECONDS, canary), *parts)
                 ready = await child.next()
         except TimeoutError:
             raise Unavailable(f"the isolated Node was not ready within {READY_SECONDS:.0f} s") from None
@@ -139,8 +139,8 @@ async def _started(runtime: Runtime, run_seconds: float) -> AsyncIterator[Child]
         await pipes.end()
 
 
-def _preface(bounds: Bounds, canary: Path) -> bytes:
-    limits = {name: getattr(bounds, name) for name in Bounds.__slots__}
+def _preface(bounds: Bounds, seconds: float, canary: Path) -> bytes:
+    limits = {**{name: getattr(bounds, name) for name in Bounds.__slots__}, "seconds": seconds}
     paths = {"readable": str(LAUNCHER), "writable": str(canary), "port": 9, "socket": str(canary)}
     return dump({"paths": paths, "bounds": limits, "guest": text_of(GUEST)})
 

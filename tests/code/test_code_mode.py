@@ -13,12 +13,14 @@ import pytest
 
 from server.code import Runtime
 from server.code.engine import engine_folder
+from server.code.node import Node
 from server.config import Directories, load
 from server.face import Face
 from server.modes import Modes
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, gateway, payload
 from tests.support.hosts import Host, environment, open_host, part, tool_names
+from tests.support.processes import descendants, marked, running
 from tests.support.upstreams import entry, received, write_config
 from tests.support.waiting import until
 from upstream_clients import JsonObject
@@ -247,29 +249,52 @@ async def test_a_host_sees_the_one_tool_and_the_direct_ones_at_the_first_start_a
         assert host.stray == []
 
 
-@pytest.mark.parametrize(
-    ("added", "why"),
-    [
-        ({"PATH": ""}, "Node.js was not found. Install Node.js 20 or newer, or name one in TOOLFOLD_NODE."),
-        ({"TOOLFOLD_NODE": "/nowhere/node"}, "/nowhere/node can't be looked at"),
-        ({"TOOLFOLD_NODE": sys.executable}, f"{sys.executable} is no Node that works"),
-        ({"TOOLFOLD_DATA_DIR": "/nowhere"}, "the engine is not installed. Run: toolfold code install."),
-    ],
-)
+NO_NODE = "Node.js was not found. Install Node.js 20 or newer, or name one in TOOLFOLD_NODE."
+
+
 async def test_where_code_can_t_be_run_the_three_tools_are_published_and_status_says_why(
-    tmp_path: Path, data: Path, added: dict[str, str], why: str
+    tmp_path: Path, data: Path
 ) -> None:
     config = write_config(tmp_path, {}, CODE_MODE)
-    async with open_host(config, added={**variables(data), **added}) as host:
+    async with open_host(config, added=variables(data, PATH="")) as host:
         names = tool_names(await host.ask("tools/list"))
         called = await host.call("tool_search_code", {"code": "return 1"})
         state = await state_of(host, tmp_path)
         told = toolfold(tmp_path, "status")
     assert names == ["tool_call", "tool_describe", "tool_search"]
     assert part(called, "structuredContent", "error")["code"] == "runtime_unavailable"
-    assert state["mode"] == "tools"
-    assert str(part(state, "fallback")["why"]).startswith(why)
-    assert why[:40] in told.out
+    assert (state["mode"], part(state, "fallback")) == ("tools", {"from": "code", "to": "tools", "why": NO_NODE})
+    assert f"Mode code can't be had, and mode tools is used: {NO_NODE}" in " ".join(told.out.split())
+
+
+@pytest.mark.parametrize(
+    ("added", "why"),
+    [
+        ({"PATH": ""}, NO_NODE),
+        ({"TOOLFOLD_NODE": "/nowhere/node"}, "/nowhere/node can't be looked at"),
+        ({"TOOLFOLD_NODE": sys.executable}, f"{sys.executable} is no Node that works"),
+        ({"TOOLFOLD_NODE": "/bin/sh"}, "/bin/sh is no Node that works"),
+    ],
+)
+async def test_the_mode_that_is_decided_is_tools_for_each_reason(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch, added: dict[str, str], why: str
+) -> None:
+    for name, value in added.items():
+        monkeypatch.setenv(name, value)
+    settings = load([write_config(tmp_path, {}, CODE_MODE)], dict(os.environ), tmp_path)
+    modes = Modes(Directories(tmp_path / "c", tmp_path / "s", data))
+    decided = await modes.settled(settings)
+    assert (settings.gateway.tool_search.mode, decided.gateway.tool_search.mode) == ("code", "tools")
+    assert str(part(modes.state(), "fallback")["why"]).startswith(why)
+
+
+async def test_without_an_engine_the_mode_is_known_at_once_to_be_tools(tmp_path: Path, node: Node) -> None:
+    settings = load([write_config(tmp_path, {}, CODE_MODE)], dict(os.environ), tmp_path)
+    modes = Modes(Directories(tmp_path / "c", tmp_path / "s", tmp_path / "none"))
+    decided = modes.known(settings)
+    assert decided is not None
+    assert decided.gateway.tool_search.mode == "tools"
+    assert part(modes.state(), "fallback")["why"] == "the engine is not installed. Run: toolfold code install."
 
 
 async def test_a_forged_verdict_brings_an_error_and_never_a_run(tmp_path: Path, data: Path, runtime: Runtime) -> None:
@@ -283,6 +308,19 @@ async def test_a_forged_verdict_brings_an_error_and_never_a_run(tmp_path: Path, 
         assert tool_names(await host.ask("tools/list")) == ["tool_search_code"]
         called = await host.call("tool_search_code", {"code": "return 1"})
     assert part(called, "structuredContent", "error")["code"] == "runtime_unavailable"
+
+
+async def test_when_the_gateway_is_killed_hard_nothing_of_a_run_is_left(
+    tmp_path: Path, data: Path, runtime: Runtime
+) -> None:
+    config = write_config(tmp_path, {}, CODE_MODE)
+    async with open_host(config, added=variables(data)) as host:
+        await host.post_call("tool_search_code", {"code": "console.log(1); for (;;) {}"})
+        await until(lambda: any(runtime.node.program in line for line in marked("--eval").values()))
+        (child,) = [pid for pid in descendants(host.process.pid) if "--eval" in marked("--eval").get(pid, "")]
+        host.process.kill()
+        await host.ended()
+        await until(lambda: not running({child}))
 
 
 async def test_an_edit_turns_code_on_and_off_and_the_host_is_told(tmp_path: Path, data: Path, runtime: Runtime) -> None:
@@ -343,10 +381,10 @@ def test_check_and_install_fail_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_check_of_the_configuration_says_what_stands_in_the_way(tmp_path: Path) -> None:
-    write_config(tmp_path, {}, CODE_MODE)
+    write_config(tmp_path, {"one": ECHO}, CODE_MODE)
     ran = toolfold(tmp_path, "check", "--json", TOOLFOLD_DATA_DIR=str(tmp_path / "none"), TOOLFOLD_NODE="/x")
     assert [finding["code"] for finding in ran.member("findings")] == ["code_not_available"]
-    write_config(tmp_path, {})
+    write_config(tmp_path, {"one": ECHO})
     assert toolfold(tmp_path, "check", "--json", TOOLFOLD_NODE="/x").member("findings") == []
 
 
