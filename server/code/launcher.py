@@ -1,15 +1,14 @@
 """The launcher: puts the walls of the operating system around itself, and then becomes Node. Linux only.
 
-Runs as a script (`python -I -S launcher.py WALLS PROGRAM ARGUMENT…`), so it imports the standard library only. WALLS is
-JSON: the filter in hexadecimal, the limits, the process that must be its parent. It has no environment and starts no
-other process; from the filter on, it can do nothing but become PROGRAM.
+Runs as a script (`python -I -S launcher.py NUMBERS LIMITS FILTER PROGRAM ARGUMENT…`), so it imports the standard library
+only, and of that little (`json` would take as long as all the rest). NUMBERS and LIMITS are written `name=1,name=2`, FILTER
+is hexadecimal. It has no environment and starts no other process; from the filter on, it can do nothing but become PROGRAM.
 
 What stands around the child afterwards: a parent-death signal, no new privileges, resource limits, Landlock where the
 kernel has it (files: reading what Node is made of), and the filter of `seccomp.py`. Whatever can't be put up ends it.
 """
 
 import ctypes
-import json
 import os
 import resource
 import signal
@@ -56,27 +55,31 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    walls = json.loads(sys.argv[1])
-    program, arguments = sys.argv[2], sys.argv[2:]
+    numbers, limits, filter_program = pairs(sys.argv[1]), pairs(sys.argv[2]), bytes.fromhex(sys.argv[3])
+    program, arguments = sys.argv[4], sys.argv[4:]
     prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != walls["parent"]:
+    if os.getppid() != numbers["parent"]:
         sys.exit("the parent has gone")
-    for name, wished in walls["limits"].items():
+    for name, wished in limits.items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
         most = wished if hard == resource.RLIM_INFINITY else min(wished, hard)
         resource.setrlimit(kind, (most, most))
-    os.dup2(os.open(program, os.O_RDONLY), walls["descriptor"], inheritable=False)
+    os.dup2(os.open(program, os.O_RDONLY), numbers["descriptor"], inheritable=False)
     prctl(NO_NEW_PRIVILEGES, 1)
     landlock(program)
-    become(bytes.fromhex(walls["filter"]), walls, arguments)
+    become(filter_program, numbers, arguments)
 
 
-def become(filter_program: bytes, walls: "dict[str, int]", arguments: "list[str]") -> None:
+def pairs(text: str) -> "dict[str, int]":
+    return {name: int(value) for name, _, value in (pair.partition("=") for pair in text.split(","))}
+
+
+def become(filter_program: bytes, numbers: "dict[str, int]", arguments: "list[str]") -> None:
     """Nothing may be allocated by the system between the filter and the end: all is made before."""
     vector = (ctypes.c_char_p * (len(arguments) + 1))(*(os.fsencode(word) for word in arguments), None)
     environment = (ctypes.c_char_p * 1)(None)
-    execveat = (walls["execveat"], walls["descriptor"], b"", vector, environment, walls["empty_path"])
+    execveat = (numbers["execveat"], numbers["descriptor"], b"", vector, environment, numbers["empty_path"])
     code = ctypes.create_string_buffer(filter_program, len(filter_program))
     pointer = struct.pack("@HP", len(filter_program) // 8, ctypes.addressof(code))  # struct sock_fprog
     prctl(SECCOMP, SECCOMP_FILTER, ctypes.create_string_buffer(pointer, len(pointer)))

@@ -5,10 +5,10 @@ then lets only such a Node pass as refuses sockets by itself (25 and later). Win
 processes to end there.
 """
 
-import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,22 +69,26 @@ def command(node: Node, script: str, cpu_seconds: int) -> list[str]:
     if SYSTEM != "Linux":
         return plain
     machine = MACHINES[platform.machine()]
-    around = {
+    numbers = {
         "parent": os.getpid(),
-        "limits": {
-            "RLIMIT_CORE": 0,
-            "RLIMIT_FSIZE": 0,
-            "RLIMIT_MEMLOCK": 0,
-            "RLIMIT_NOFILE": OPEN_FILES,
-            "RLIMIT_DATA": DATA_BYTES,
-            "RLIMIT_CPU": cpu_seconds,
-        },
-        "filter": filter_program(machine).hex(),
         "descriptor": PROGRAM_DESCRIPTOR,
         "execveat": machine.execveat,
         "empty_path": AT_EMPTY_PATH,
     }
-    return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(around), *plain]
+    limits = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": 0,
+        "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_NOFILE": OPEN_FILES,
+        "RLIMIT_DATA": DATA_BYTES,
+        "RLIMIT_CPU": cpu_seconds,
+    }
+    words = [_pairs(numbers), _pairs(limits), filter_program(machine).hex()]
+    return [sys.executable, "-I", "-S", str(LAUNCHER), *words, *plain]
+
+
+def _pairs(values: Mapping[str, int]) -> str:
+    return ",".join(f"{name}={value}" for name, value in values.items())
 
 
 @cache
