@@ -256,7 +256,7 @@ async def test_where_code_can_t_be_run_the_three_tools_are_published_and_status_
     tmp_path: Path, data: Path
 ) -> None:
     config = write_config(tmp_path, {}, CODE_MODE)
-    async with open_host(config, added=variables(data, PATH="")) as host:
+    async with open_host(config, added=variables(data, PATH="", TOOLFOLD_NODE="")) as host:
         names = tool_names(await host.ask("tools/list"))
         called = await host.call("tool_search_code", {"code": "return 1"})
         state = await state_of(host, tmp_path)
@@ -270,7 +270,7 @@ async def test_where_code_can_t_be_run_the_three_tools_are_published_and_status_
 @pytest.mark.parametrize(
     ("added", "why"),
     [
-        ({"PATH": ""}, NO_NODE),
+        ({"PATH": "", "TOOLFOLD_NODE": ""}, NO_NODE),
         ({"TOOLFOLD_NODE": "/nowhere/node"}, "/nowhere/node can't be looked at"),
         ({"TOOLFOLD_NODE": sys.executable}, f"{sys.executable} is no Node that works"),
         ({"TOOLFOLD_NODE": "/bin/sh"}, "/bin/sh is no Node that works"),
