@@ -5,6 +5,7 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -207,6 +208,10 @@ class Gateway:
             self._surface = build_surface(catalog.direct(), self._parts.settings.tool_search, self._surface.direct)
             self._surface_of = catalog
         return self._surface
+
+    def sources(self) -> Mapping[str, int]:
+        """How many tools there are to be found, by source."""
+        return Counter(tool.source for tool in self._parts.library.snapshot.catalog.reachable())
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
