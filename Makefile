@@ -33,13 +33,17 @@ HOSTS_NPM := @anthropic-ai/claude-code@2.1.332 \
 	node@22.23.3
 HOSTS_PYPI := fastmcp==4.2.3
 
+# What the search is timed beside.
+PEERS := .peers
+PEERS_PYPI := fastmcp==4.2.3
+
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 REAL_PYPI_OLDER := mcp==1.30.0
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real hosts engine probes bench bench-search golden soak schema lock fmt clean
+.PHONY: help setup demo test test-real hosts engine probes bench bench-search bench-speed golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -85,6 +89,11 @@ golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden
 	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
 
+bench-speed: $(DEVELOPMENT) $(PEERS)/.installed ## time the search beside fastmcp's: make bench-speed [SETS=folder with upstreams/catalog.py]
+	$(BIN)/python tests/benchmarks/bench_search.py --sizes 1000,10000,50000 \
+		--catalogue "$(if $(SETS),$(SETS)/upstreams)" --fastmcp $(PEERS)/bin/python
+	$(BIN)/python tests/benchmarks/bench_building.py
+
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
 
@@ -102,7 +111,7 @@ fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
 	$(BIN)/ruff check --fix .
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) $(REAL) $(HOSTS) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(REAL) $(HOSTS) $(PEERS) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
 
 # The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
@@ -142,6 +151,12 @@ $(HOSTS_STAMP): Makefile | $(BIN)/python
 	@npm install --prefix $(HOSTS) --no-save --no-package-lock --no-audit --no-fund --loglevel=error $(HOSTS_NPM)
 	@$(BIN)/python -m venv $(HOSTS)/venv
 	@$(HOSTS)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(HOSTS_PYPI)
+	@touch $@
+
+$(PEERS)/.installed: Makefile | $(BIN)/python
+	@echo "Installing $(PEERS_PYPI) into $(PEERS)"
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(PEERS_PYPI)
 	@touch $@
 
 # The inspector's command line reads name and version from a file that does not come with it; so we write that.

@@ -11,6 +11,7 @@ Laws:
 import json
 import re
 
+from index.ids import MAX_INNER_ID_CHARS
 from index.keywords import UnsoundSchema
 from index.schema import MAX_DEPTH, check_schema
 from index.tool import JsonObject
@@ -21,15 +22,22 @@ _MAX_VALUES = 64 * 1024  # a JSON value takes a byte at least, so no more fit in
 _MAX_JSON_DEPTH = 3 * MAX_DEPTH  # two levels for each nested schema, and as much again for a default value
 _MAX_INTEGER_BITS = 14_000  # 4,214 digits; Python writes none of more than 4,300
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")  # the protocol's own alphabet; a colon would break the id
+_INNER_ID = re.compile(rf"[A-Za-z0-9_.:/-]{{1,{MAX_INNER_ID_CHARS}}}")  # of a tool behind another gateway
 _NOT_CARRIED = "holds a number or text that JSON cannot carry"
 
 
-def refusal(definition: object) -> str:
-    """Why the tool is refused, in words for the operator; empty when it is admitted."""
+def refusal(definition: object, *, gateway: bool = False) -> str:
+    """Why the tool is refused, in words for the operator; empty when it is admitted.
+
+    `gateway`: it is behind another gateway, where its name is an id.
+    """
     if not isinstance(definition, dict):
         return "the tool is not an object"
     name = definition.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if gateway:
+        if not isinstance(name, str) or not _INNER_ID.fullmatch(name):
+            return f"the inner id is not 1 to {MAX_INNER_ID_CHARS} characters of A-Z a-z 0-9 _ . : / -"
+    elif not isinstance(name, str) or not _NAME.fullmatch(name):
         return "the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -"
     return _refusal_of_json(definition) or _refusal_of_schema(definition.get("inputSchema"))
 

@@ -3,26 +3,28 @@
 Laws:
 1. A snapshot never changes. `with_listing` and `without` answer the next one, or the same one when nothing differs;
    what they do costs by the size of the listing and the number of owners, not by the size of the catalogue.
-2. A tool that is hidden or quarantined answers exactly as one that was never there, to everyone who resolves a name.
+2. A tool that is hidden, unavailable or quarantined answers exactly as one that was never there, to all who resolve a name.
 3. The catalogue holds one collection, the shelves of its owners; everything else is derived from it.
 """
 
 import functools
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from index.admission import refusal
-from index.fingerprint import combined, owner_digest
-from index.ids import split_tool_id, tool_id
+from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
+from index.giving_way import GiveWay, giving_way, never
+from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
+from index.tally import NOTHING, Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
-MAX_REFERENCE_CHARS = 258  # an id has at most 64 + 64 + 128 characters and two colons; longer text names nothing
+MAX_TOOLS_PER_GATEWAY = 10_000  # which stands for any number of servers
+MAX_REFERENCE_CHARS = 130 + MAX_INNER_ID_CHARS  # source and owner of 64, and two colons; longer text names nothing
 _MAX_NAME_CHARS = 128
-_TOO_MANY = f"the listing has more than {MAX_TOOLS_PER_LISTING:,} tools"
 
 Classify: TypeAlias = Callable[[str, JsonObject], Judgement]
 """What becomes of an admitted tool, given its id and definition."""
@@ -43,8 +45,11 @@ class _Shelf:
 
     tools: tuple[Tool, ...]
     by_name: Mapping[str, Tool]
+    reachable_by_bare_name: Mapping[str, Sequence[Tool]]
     reachable_names: tuple[Name, ...]
-    digest: str
+    searchable: Searchable | None
+    direct: tuple[Tool, ...]
+    tally: Tally
 
 
 class Catalog:
@@ -63,14 +68,14 @@ class Catalog:
         """The catalogue before any listing."""
         return cls(0, {})
 
-    def with_listing(self, listing: Listing, classify: Classify) -> "Catalog":
+    def with_listing(self, listing: Listing, classify: Classify, give_way: GiveWay = never) -> "Catalog":
         """The catalogue in which this listing is all that its owner has."""
         owner = (listing.source, listing.owner)
-        tools = tuple(sorted(_judged(listing, classify), key=lambda tool: tool.id))
+        tools = tuple(sorted(giving_way(_judged(listing, classify), give_way), key=lambda tool: tool.id))
         known = self._shelves.get(owner)
         if known is not None and known.tools == tools:
             return self
-        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools)})
+        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools, give_way)})
 
     def without(self, source: str, owner: str) -> "Catalog":
         """The catalogue in which this owner has no tools."""
@@ -93,6 +98,20 @@ class Catalog:
         """The tools that a client may find or see, sorted by id."""
         return self._sorted_reachable
 
+    def direct(self) -> tuple[Tool, ...]:
+        """The tools that are shown up front, sorted by id."""
+        return tuple(
+            sorted((tool for shelf in self._shelves.values() for tool in shelf.direct), key=lambda tool: tool.id)
+        )
+
+    def tallies(self) -> Mapping[str, Tally]:
+        """What each upstream has, counted."""
+        tallies: dict[str, Tally] = {}
+        for (_, owner), shelf in sorted(self._shelves.items()):
+            upstream = shelf.tools[0].upstream if shelf.tools else owner
+            tallies[upstream] = tallies.get(upstream, NOTHING).plus(shelf.tally)
+        return tallies
+
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
@@ -100,8 +119,7 @@ class Catalog:
         if exact is not None and exact.exposure in REACHABLE:  # no bare name looks like an id: it has no colon
             return exact
         shelves = self._shelves.values()
-        named = (shelf.by_name.get(asked) for shelf in shelves)
-        found = [tool for tool in named if tool is not None and tool.exposure in REACHABLE]
+        found = [tool for shelf in shelves for tool in shelf.reachable_by_bare_name.get(asked, ())]
         if len(found) == 1:
             return found[0]
         if found:
@@ -110,7 +128,15 @@ class Catalog:
 
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
-        return combined({owner: shelf.digest for owner, shelf in self._shelves.items()})
+        return self._search_fingerprint
+
+    def searchable(self) -> tuple[Searchable, ...]:
+        """What search may find, owner by owner."""
+        return in_order(shelf.searchable for shelf in self._shelves.values() if shelf.searchable is not None)
+
+    @functools.cached_property
+    def _search_fingerprint(self) -> str:
+        return fingerprint_of(self.searchable())
 
     @functools.cached_property
     def _sorted(self) -> tuple[Tool, ...]:
@@ -123,22 +149,33 @@ class Catalog:
         return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
 
 
-def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
+def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
+    reachable = [tool for tool in tools if tool.exposure in REACHABLE]
+    by_bare_name: dict[str, list[Tool]] = defaultdict(list)
+    for tool in giving_way(reachable, give_way):
+        by_bare_name[tool.bare_name].append(tool)
+    names = (prepare(tool.id, tool.owner, tool.bare_name) for tool in giving_way(reachable, give_way))
     return _Shelf(
         tools=tools,
         by_name={tool.name: tool for tool in tools},
-        reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in tools if tool.exposure in REACHABLE),
-        digest=owner_digest(tools),
+        reachable_by_bare_name=dict(by_bare_name),
+        reachable_names=tuple(names),
+        searchable=searchable(tools, give_way),
+        direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
+        tally=tally_of(tools),
     )
 
 
 def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
     """Every tool of the listing with its exposure: refused as unsound, or as policy says."""
-    count = Counter(_name(definition) for definition in listing.tools)
-    for position, definition in enumerate(listing.tools):
-        name = _name(definition)
+    longest_name = MAX_INNER_ID_CHARS if listing.gateway else _MAX_NAME_CHARS
+    names = [_name(definition, longest_name) for definition in listing.tools]
+    count = Counter(names)
+    most = MAX_TOOLS_PER_GATEWAY if listing.gateway else MAX_TOOLS_PER_LISTING
+    too_many = f"the listing has more than {most:,} tools"
+    for position, (name, definition) in enumerate(zip(names, listing.tools, strict=True)):
         identity = tool_id(listing.source, listing.owner, name)
-        refused = refusal(definition) if position < MAX_TOOLS_PER_LISTING else _TOO_MANY
+        refused = refusal(definition, gateway=listing.gateway) if position < most else too_many
         reason = refused or ("duplicate name" if count[name] > 1 else "")
         judged = Judgement(Exposure.QUARANTINED, reason) if reason else classify(identity, definition)
         yield Tool(
@@ -152,12 +189,13 @@ def _judged(listing: Listing, classify: Classify) -> Iterator[Tool]:
             trusted=listing.trusted,
             cached=listing.cached,
             warning=judged.warning,
+            via=listing.via,
         )
 
 
-def _name(definition: object) -> str:
+def _name(definition: object, longest: int) -> str:
     """The tool's name, for a record of it; one too long to be admitted is cut so that it equals no name that is."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str):
         return ""
-    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -26,6 +26,10 @@ WEIGHTS = MappingProxyType(
 )
 """What one occurrence of a word counts in each field. Flat on public sets: a half more or less of one changes nothing."""
 
+UNITS_OF_WEIGHT = 10
+UNITS = MappingProxyType({field: round(weight * UNITS_OF_WEIGHT) for field, weight in WEIGHTS.items()})
+"""The same weights as whole numbers: their sums are exact, in whatever order they come about."""
+
 MAX_DESCRIPTION_CHARS = 4096  # the longest descriptions of real tools have about 3,000
 MAX_HINT_CHARS = 512  # a hint is a few words; more would only be a way to be found for everything
 MAX_SCHEMA_CHARS = 2048  # schema text is where an upstream can hide most words
@@ -38,9 +42,9 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n")
 
 def indexed_text(tool: Tool) -> Iterator[tuple[str, str]]:
     """The indexed parts of a tool, each with the field that it belongs to."""
-    yield "name", tool.name
-    yield "server", tool.owner
-    if tool.label != tool.name:
+    yield "name", tool.bare_name
+    yield "server", tool.server
+    if tool.label != tool.bare_name:
         yield "title", tool.label[:MAX_HINT_CHARS]
     if tool.search_hint:
         yield "search hint", tool.search_hint[:MAX_HINT_CHARS]

@@ -96,7 +96,7 @@ def evaluate(tools: Sequence[Tool], search: Search, questions: Sequence[Question
 def own_query(tool: Tool) -> str:
     """What a person might ask who needs the tool and does not know its name; empty when it says too little of itself."""
     first, rest = split_first_sentence(tool.description[:MAX_DESCRIPTION_CHARS].strip())
-    name = frozenset(words(tool.name))
+    name = frozenset(words(tool.bare_name))
     said = [word for text in (first, rest) for word in words(text) if word not in name and not is_stop_word(word)]
     return " ".join(said[:MAX_WORDS]) if len(said) >= MIN_WORDS else ""
 
@@ -128,10 +128,10 @@ def _score(questions: Iterable[Question], search: Search, names: _Names) -> Scor
 def _near_duplicates(tools: Sequence[Tool], search: Search) -> tuple[Likeness, ...]:
     """Pairs are looked for among what a tool's own words find, which leaves out nothing that a search would confuse."""
     known = {tool.id: tool for tool in tools}
-    said = {tool.id: frozenset(words(f"{tool.name} {tool.description}")) for tool in tools}
+    said = {tool.id: frozenset(words(f"{tool.bare_name} {tool.description}")) for tool in tools}
     pairs: dict[tuple[str, str], float] = {}
     for tool in tools:
-        text = f"{tool.name.replace('_', ' ')} {tool.description}"
+        text = f"{tool.bare_name.replace('_', ' ')} {tool.description}"
         for match in search.search(text, HITS):
             other = known.get(match.tool_id)
             if other is None or other.owner == tool.owner:
@@ -146,7 +146,7 @@ def _near_duplicates(tools: Sequence[Tool], search: Search) -> tuple[Likeness, .
 def _collisions(tools: Iterable[Tool]) -> Mapping[str, tuple[str, ...]]:
     named: dict[str, list[str]] = defaultdict(list)
     for tool in tools:
-        named[tool.name].append(tool.id)
+        named[tool.bare_name].append(tool.id)
     return {name: tuple(ids) for name, ids in sorted(named.items()) if len(ids) > 1}
 
 

@@ -1,7 +1,8 @@
 """Tool ids, and the owner part that a configured name becomes. Knows no catalogue.
 
 Laws:
-1. An id is `source:owner:name`; neither source nor owner ever holds a colon, so an id splits in one way only.
+1. An id is `source:owner:name`; neither source nor owner ever holds a colon, so an id splits in one way only. The name
+   of a tool behind another gateway is the id that it has there, colons and all: `mcp:team:mcp:time:now`.
 2. `owner_for_key` is a function of the key alone: the same key has the same owner in every process and every version.
 """
 
@@ -9,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 
+MAX_INNER_ID_CHARS = 400  # four gateways in a row: three times source and owner (69), and a name of 128
 MAX_OWNER_CHARS = 64  # hosts show owners inside tool names of at most 128 characters
 _OWNER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_OWNER_CHARS = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -25,6 +27,16 @@ def split_tool_id(text: str) -> tuple[str, str, str] | None:
     """Source, owner and name of what looks like an id; None when the text cannot be one."""
     parts = text.split(_SEPARATOR, 2)
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else None
+
+
+def bare_name(name: str) -> str:
+    """What a tool is called by itself: its name, or the last part of the id that it has behind another gateway."""
+    return name.rpartition(_SEPARATOR)[2]
+
+
+def inner_owners(name: str) -> tuple[str, ...]:
+    """The owners that the id behind another gateway goes through, outermost first; none for an ordinary name."""
+    return tuple(name.split(_SEPARATOR)[1:-1:2])
 
 
 def is_id_part(text: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from index.ids import split_tool_id
+from index.ids import bare_name
 from index.text import words
 
 MAX_CANDIDATES = 3  # more would be a listing, and the way to a listing is search
@@ -40,8 +40,7 @@ def prepare(tool_id: str, owner: str, name: str) -> Name:
 
 def nearest(reference: str, names: Iterable[Name]) -> tuple[str, ...]:
     """Up to three ids that the reference is close to, the closest first."""
-    parts = split_tool_id(reference)
-    asked = parts[2] if parts else reference
+    asked = bare_name(reference)
     wanted = _letters(asked)
     outline = _outline(wanted)
     if not outline:

@@ -4,17 +4,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from index.ids import is_id_part
+from index.ids import bare_name, inner_owners, is_id_part
 
 JsonObject: TypeAlias = dict[str, object]
 
 
 class Exposure(StrEnum):
-    """How far a tool can be seen: found by search, shown up front, kept from the client, or refused as unsound."""
+    """How far a tool can be seen: found by search, shown up front, kept from the client, not callable, or unsound."""
 
     CATALOG = "catalog"
     DIRECT = "direct"
     HIDDEN = "hidden"
+    UNAVAILABLE = "unavailable"
     QUARANTINED = "quarantined"
 
 
@@ -34,7 +35,8 @@ class Judgement:
 class Tool:
     """One tool of one upstream. `definition` is what the upstream sent and is never changed; empty if it was refused.
 
-    `warning` is what a person should look at, whether the tool is in use or held back for it.
+    `warning` is what a person should look at, whether the tool is in use or held back for it. `via` names the upstream
+    where that is another word than the owner in the id.
     """
 
     id: str
@@ -47,6 +49,22 @@ class Tool:
     trusted: bool
     cached: bool
     warning: str = ""
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        """The upstream that a call goes to."""
+        return self.via or self.owner
+
+    @property
+    def bare_name(self) -> str:
+        """The name without the gateways that the tool is behind."""
+        return bare_name(self.name)
+
+    @property
+    def server(self) -> str:
+        """The names that its server goes by: the owner, and behind another gateway those that it has there."""
+        return " ".join((self.owner, *inner_owners(self.name)))
 
     @property
     def description(self) -> str:
@@ -55,9 +73,9 @@ class Tool:
 
     @property
     def label(self) -> str:
-        """The name meant for people: `title`, else the annotation's title, else the name."""
+        """The name meant for people: `title`, else the annotation's title, else the bare name."""
         annotations = _object(self.definition.get("annotations"))
-        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.name
+        return _text(self.definition.get("title")) or _text(annotations.get("title")) or self.bare_name
 
     @property
     def input_schema(self) -> JsonObject:
@@ -78,13 +96,22 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools that one upstream answered at one time, in its order."""
+    """All tools of one owner that its upstream answered at one time, in its order. Names of a `gateway` may be ids.
+
+    `via`: see `Tool`.
+    """
 
     source: str
     owner: str
     tools: tuple[JsonObject, ...] = field(repr=False, hash=False)
     trusted: bool = False
     cached: bool = False
+    gateway: bool = False
+    via: str = ""
+
+    @property
+    def upstream(self) -> str:
+        return self.via or self.owner
 
     def __post_init__(self) -> None:
         for part in (self.source, self.owner):

@@ -23,8 +23,9 @@ AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
 
-STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY})
-"""One that is idle is started by the search that misses it; one that is ready and not in the index is there in a moment."""
+STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.READY, State.ASLEEP})
+"""One that is idle is started by the search that misses it; one that is ready or asleep has listed its tools, and they
+are in the index in a moment."""
 
 
 def hits(
@@ -48,7 +49,7 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
     if confidence:
         found["confidence"] = confidence
     label = one_line(tool.label, LABEL_CHARACTERS)
-    if label and label != tool.name:
+    if label and label != tool.bare_name:
         found["label"] = label
     found |= {"description": one_line(tool.description, DESCRIPTION_CHARACTERS), "input": "unknown"}
     if tool.exposure is Exposure.DIRECT:
@@ -140,6 +141,11 @@ def unresolved(found: Unresolved) -> GatewayError:
     return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
 
 
+def unavailable(tool: Tool) -> GatewayError:
+    """What a tool is answered with that is there and cannot be called from outside its host. It is no secret."""
+    return GatewayError("tool_unavailable", f"{tool.id} cannot be called: {tool.reason}.", "Use another tool.")
+
+
 def not_yet_listed(status: UpstreamStatus, now: float) -> GatewayError:
     """Why no tool of this upstream is known: it is down, since when and why, or it has not started yet."""
     if status.state in STARTING:
@@ -188,7 +194,7 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         )
     if instructions:
         found["upstream_instructions"] = {
-            "note": f"Text of the upstream server {tool.owner}, not of toolfold or the user.",
+            "note": f"Text of the upstream server {tool.upstream}, not of toolfold or the user.",
             "text": paragraphs(instructions, INSTRUCTIONS_CHARACTERS),
         }
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -13,6 +13,7 @@ from server.judging import Judge, follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
+from server.pace import Pace
 from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
@@ -21,7 +22,7 @@ from server.semantics import Meanings
 from server.standing import Standing, parts_of, secrets_of, specs_of, startable
 from server.version import __version__
 from server.wordllama import WordLlama
-from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
+from upstream_clients import Fleet, JsonObject, UpstreamStatus, new_node, open_fleet
 
 CLIENT_INFO: Final[JsonObject] = {"name": "toolfold", "title": "toolfold", "version": __version__}
 
@@ -48,10 +49,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the surroundings want to hear of. Both are called on the event loop and must not block."""
+    """What the surroundings want to hear of. Both are called on the event loop and must not block.
+
+    `node` is the id by which other gateways know this one.
+    """
 
     on_catalogue: Callable[[], None] = lambda: None
     on_status: Callable[[UpstreamStatus], None] = lambda _status: None
+    node: str = field(default_factory=new_node)
 
 
 @asynccontextmanager
@@ -62,12 +67,13 @@ async def open_gateway(
     pins = Pins(directories.state)
     judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
     meanings = Meanings(WordLlama.load if settings.gateway.semantic else None)
+    pace = Pace()
 
     def on_catalogue() -> None:
         meanings.follow(library.snapshot.catalog)
         hooks.on_catalogue()
 
-    library = Library(judge, on_catalogue)
+    library = Library(judge, on_catalogue, pace.give_way)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
@@ -76,11 +82,12 @@ async def open_gateway(
         await keeper.load()
         tasks.start_soon(keeper.run)
         tasks.start_soon(follow_pins, pins, keeper)
-        specs = specs_of(settings, keeper, lazy=lazy)
+        specs = specs_of(settings, keeper, directories.state, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
-        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
+        async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
+            redact, state = Redactor(secrets_of(settings)), directories.state
             standing = Standing(
-                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, meanings, lazy
+                library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, hooks.node, lazy, state
             )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
@@ -111,6 +118,6 @@ class Change:
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))
-        standing.fleet.adopt(specs_of(settings, keeper, lazy=standing.lazy))
+        standing.fleet.adopt(specs_of(settings, keeper, standing.state, lazy=standing.lazy))
         self._settings = settings
         await library.caught_up()

@@ -6,7 +6,7 @@ into an answer. Which tool is meant, and whether the caller may know of it, is s
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -14,10 +14,11 @@ import anyio.to_thread
 
 from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
+from server.chains import CHAINED_RESULT_BYTES
 from server.clean import one_line
 from server.errors import GatewayError
-from server.results import ResultStore, bound
-from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
+from server.results import READ_RESULT_ID, ResultStore, bound
+from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
 ERROR_DATA_CHARACTERS: Final = 1_000
@@ -90,12 +91,12 @@ class CallPath:
         prepared = await self._prepare(tool, call)
         output_check = await self._output_check(tool)
         try:
-            result = await self._dispatch(tool.owner, tool.name, prepared.arguments, call.meta, call.on_progress)
+            result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, call.meta, call.on_progress)
         except UpstreamError as error:
-            raise UpstreamFailure(tool.owner, error) from None
+            raise UpstreamFailure(tool.upstream, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
-        return _labelled(bound(_with_content(result), self._result_bytes, self._results), tool, prepared)
+        return _labelled(bound(_with_content(result), self._most(call), self._results), tool, prepared)
 
     def read_result(self, call: Call) -> JsonObject:
         """The rest of a result that was too long.
@@ -103,20 +104,30 @@ class CallPath:
         Raises:
             GatewayError: the reference is unknown or has expired, or the arguments do not fit.
         """
-        check = ArgumentCheck(READ_RESULT_SCHEMA)
-        try:
-            arguments = (check.from_call if call.form == "envelope" else check.from_direct)(call.arguments).arguments
-        except InvalidArguments as invalid:
-            expected = signature(READ_RESULT_SCHEMA)
-            raise GatewayError("invalid_arguments", "Nothing was read.", explain(invalid.problems, expected)) from None
+        arguments = _read_arguments(call)
         offset = arguments.get("offset", 0)
         assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
-        return self._results.read(str(arguments["ref"]), int(offset), self._result_bytes)
+        return self._results.read(str(arguments["ref"]), int(offset), self._most(call))
+
+    async def read_behind(self, call: Call, gateways: Iterable[str]) -> JsonObject | None:
+        """The rest of a result that was too long for a gateway behind us, which has kept it; None if none of these has."""
+        arguments = _read_arguments(call)
+        for owner in gateways:
+            try:
+                result = await self._dispatch(owner, READ_RESULT_ID, arguments, call.meta)
+            except UpstreamError:
+                continue
+            if result.get("isError") is not True:
+                return bound(_with_content(result), self._most(call), self._results)
+        return None
+
+    def _most(self, call: Call) -> int:
+        return max(self._result_bytes, CHAINED_RESULT_BYTES) if PATH_META in call.meta else self._result_bytes
 
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)
         work = check.from_call if call.form == "envelope" else check.from_direct
-        own_names = (tool.id, tool.name)
+        own_names = (tool.id, tool.name, tool.bare_name)
         try:
             if check.weight <= INLINE_WEIGHT and _is_small(call.arguments):
                 return work(call.arguments, own_names)
@@ -154,6 +165,15 @@ class CallPath:
         if len(self._checks) > COMPILED_SCHEMAS:
             self._checks.popitem(last=False)
         return check
+
+
+def _read_arguments(call: Call) -> JsonObject:
+    check = ArgumentCheck(READ_RESULT_SCHEMA)
+    try:
+        return (check.from_call if call.form == "envelope" else check.from_direct)(call.arguments).arguments
+    except InvalidArguments as invalid:
+        expected = signature(READ_RESULT_SCHEMA)
+        raise GatewayError("invalid_arguments", "Nothing was read.", explain(invalid.problems, expected)) from None
 
 
 async def _check_output(tool: Tool, check: ResultCheck, result: JsonObject) -> None:

@@ -14,7 +14,7 @@ from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
 from server.surface import CALL, CODE, DESCRIBE, SEARCH
-from upstream_clients import JsonObject, Progress
+from upstream_clients import PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
@@ -22,8 +22,9 @@ RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject
 LARGEST_LIMIT: Final = 1_000_000
 """Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
 
-CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage"})
-"""What of the host's `_meta` an upstream may see: trace context. All else is for this hop alone."""
+CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_META})
+"""What of the host's `_meta` an upstream may see: trace context, and if it is a gateway, the path of a gateway that calls.
+All else is for this hop alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,14 @@ class Face:
     def list_tools(self) -> JsonObject:
         """The result of `tools/list`: one page, always."""
         return {"tools": list(self._gateway.surface().tools)}
+
+    def list_behind(self, meta: Mapping[str, object], cursor: object) -> JsonObject:
+        """The result of `tools/list` for another gateway, whose path is in `meta`: one page of what is behind us.
+
+        Raises:
+            GatewayError: the gateway is this one, or too far away.
+        """
+        return self._gateway.behind(meta, cursor)
 
     async def call_tool(self, request: ToolRequest, on_progress: Progress | None = None) -> JsonObject:
         """The result of `tools/call`. What stands in the way of a call is a result with `isError`, never an exception."""

@@ -15,12 +15,12 @@ Laws
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
 import anyio
 
-from upstream_clients import JsonObject, NotAMessage, dump, parse
+from server.identity import Identity
+from upstream_clients import JsonObject, NotAMessage, dump, parse, path_in
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +58,6 @@ class Pipe(Protocol):
     def resume_reading(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What both the front and the SDK's server say of this server."""
-
-    server_info: JsonObject
-    instructions: str
-
-
 class Front:
     """Sorts the host's messages. `listing` gives the result of `tools/list`, or None while it can't be known yet."""
 
@@ -81,6 +73,7 @@ class Front:
         self._era: Era | None = None
         self._handshaken = False
         self._lists_changed_wanted = False
+        self._host_is_gateway = False
         self.sdk_wanted = anyio.Event()
         self.host: JsonObject = {}
 
@@ -116,9 +109,9 @@ class Front:
         for message, era in deferred:
             self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._listed(era)})
 
-    def listing_changed(self) -> None:
-        """Tells a host of the handshake era that the published list is another one now."""
-        if self._lists_changed_wanted:
+    def listing_changed(self, *, published: bool) -> None:
+        """Tells a host of the handshake era of another list: the published one, or what a gateway was shown instead."""
+        if self._lists_changed_wanted and (published or self._host_is_gateway):
             self._write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
     async def next_for_sdk(self) -> JsonObject:
@@ -183,8 +176,14 @@ class Front:
         if era == "legacy" and method == "ping":
             return {}
         if method == "tools/list" and not params.get("cursor"):
-            return self._list(message, era)
+            return None if self._is_of_gateway(params) else self._list(message, era)
         return None
+
+    def _is_of_gateway(self, params: JsonObject) -> bool:
+        """Whether another gateway asks, which is shown what is behind this one. The SDK's server hands that on."""
+        is_gateway = path_in(params.get("_meta")) is not None
+        self._host_is_gateway = self._host_is_gateway or is_gateway
+        return is_gateway
 
     def _initialize(self, params: JsonObject) -> JsonObject | None:
         version, info = params.get("protocolVersion"), params.get("clientInfo")
@@ -201,7 +200,7 @@ class Front:
         self._wake.set()
         return {
             "protocolVersion": version if version in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": self._identity.capabilities,
             "serverInfo": self._identity.server_info,
             "instructions": self._identity.instructions,
         }
@@ -211,7 +210,7 @@ class Front:
             "ttlMs": 0,
             "cacheScope": "private",
             "supportedVersions": [MODERN_VERSION],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": self._identity.capabilities,
             "instructions": self._identity.instructions,
             "resultType": "complete",
             "_meta": {SERVER_KEY: self._identity.server_info},

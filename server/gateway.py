@@ -21,19 +21,21 @@ from server.answers import (
     missing,
     not_yet_listed,
     search_note,
+    unavailable,
     unresolved,
     with_starting,
 )
 from server.calling import Call, CallPath, UpstreamFailure
+from server.chains import page, refuse_circles
 from server.clean import one_line
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
-from server.keeper import owner_in
+from server.keeper import upstream_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface, build_surface
-from upstream_clients import JsonObject, State, UpstreamStatus
+from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
 """Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
@@ -51,17 +53,23 @@ LEAST_HITS_A_QUERY: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once."""
+    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once.
+
+    `node` is its id among gateways, `gateways` are the ids of those that are its upstreams, by owner.
+    """
 
     servers: Mapping[str, ServerEntry]
     settings: GatewaySettings
     library: Library
     calls: CallPath
     instructions: Callable[[str], str]
+    node: str
+    gateways: Callable[[], Mapping[str, str]]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
     near: Callable[[], Near | None]
+    on_call: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +149,8 @@ class Gateway:
             GatewayError: no such tool, or several of that name.
         """
         tool = await self.find(reference)
-        status = self._parts.statuses().get(tool.owner)
-        return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+        status = self._parts.statuses().get(tool.upstream)
+        return description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
 
     async def call(self, call: Call) -> JsonObject:
         """The upstream's result; see `CallPath.call`.
@@ -150,13 +158,44 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        self._parts.on_call()
+        if PATH_META in call.meta:
+            refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
-            return self._parts.calls.read_result(call)
+            return await self._read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+        finally:
+            self._parts.on_call()
+
+    async def _read_result(self, call: Call) -> JsonObject:
+        calls = self._parts.calls
+        try:
+            return calls.read_result(call)
+        except GatewayError as unknown:
+            read = await calls.read_behind(call, self._running_gateways()) if unknown.code == "unknown_result" else None
+            if read is None:
+                raise
+            return read
+
+    def _running_gateways(self) -> list[str]:
+        """Those that may have kept a part of a result: gateways of our kind, which nothing has stopped."""
+        statuses = self._parts.statuses()
+        of_our_kind = [owner for owner, node in self._parts.gateways().items() if node != UNNAMED]
+        return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
+
+    def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
+        """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.
+
+        Raises:
+            GatewayError: its request went in a circle, or came too far.
+        """
+        refuse_circles(self._parts.node, meta)
+        self._want_unlisted()
+        return page(self._parts.library.snapshot.catalog.reachable(), self._parts.gateways(), meta, after)
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""
@@ -166,8 +205,7 @@ class Gateway:
         """What is published now."""
         catalog = self._parts.library.snapshot.catalog
         if catalog is not self._surface_of:
-            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
+            self._surface = build_surface(catalog.direct(), self._parts.settings.tool_search, self._surface.direct)
             self._surface_of = catalog
         return self._surface
 
@@ -191,9 +229,12 @@ class Gateway:
         if held := _held(snapshot.catalog, reference):
             raise held
         self._want_unlisted()
-        status = self._parts.statuses().get(owner_in(reference))
+        status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
             raise not_yet_listed(self._redacted(status), time.time())
+        known = snapshot.catalog.get(found.reference)
+        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+            raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
@@ -218,7 +259,7 @@ class Gateway:
         return [self._redacted(status) for status in self._parts.statuses().values()]
 
     def _shows_hints(self, tool: Tool) -> bool:
-        server = self._parts.servers.get(tool.owner)
+        server = self._parts.servers.get(tool.upstream)
         return tool.trusted or "safe" in (self._parts.settings.hints, server.hints if server else "off")
 
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
@@ -231,7 +272,7 @@ def _held(catalog: Catalog, reference: str) -> GatewayError | None:
     tool = catalog.get(reference.strip())
     if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
         return None
-    hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
+    hint = f"A person has to look at it: toolfold trust {tool.upstream} {tool.name}"
     return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
 
 

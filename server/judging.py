@@ -35,9 +35,9 @@ class Judge:
         self._mode = settings.pins
 
     def __call__(self, listing: Listing) -> Classify:
-        upstream = None if self._mode == "off" else self._policy.pinned_upstream(listing.owner)
+        upstream = None if self._mode == "off" else self._policy.pinned_upstream(listing.upstream)
         accepted = None if upstream is None else self._pins.review(upstream, listing.tools)
-        return partial(self._judge, listing.owner, accepted)
+        return partial(self._judge, listing.upstream, accepted)
 
     def _judge(self, owner: str, accepted: Accepted | None, tool_id: str, definition: JsonObject) -> Judgement:
         judgement = Judgement(*self._policy.exposure(owner, tool_id, definition))

@@ -11,15 +11,17 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from index import Listing
+from index import Listing, owner_for_key
 from server.config import ServerEntry
 from server.library import Gone, Library
 from server.listing_cache import ListingCache, StoredListing
-from upstream_clients import Era, UpstreamListing
+from upstream_clients import CORE_OWNER, OWNER_META, Era, JsonObject, UpstreamListing
 
 logger = logging.getLogger(__name__)
 
 SOURCE: Final = "mcp"
+OPENCLAW: Final = "openclaw"
+"""The source of the tools of an OpenClaw Gateway, whose owners are its core and its plugins; and that upstream's name."""
 
 REFRESH_SECONDS: Final = 7 * 24 * 3600
 """An unchanged listing is written again once a week, so that it is not taken for one that nobody uses."""
@@ -59,27 +61,32 @@ class ListingKeeper:
         """From now on these are the upstreams; `stored` is what is on disk of those that have changed."""
         changed = self.changed(servers)
         outdated = [owner for owner in self._newest if owner not in servers or owner in changed]
+        gone = [Gone(*place, owner) for owner in outdated for place in self._places(owner)]
         self._servers = servers
         for owner in outdated:
             del self._newest[owner]
             self._live.discard(owner)
             self._unsaved.discard(owner)
         self._newest.update(stored)
-        self._library.take(*(Gone(SOURCE, owner) for owner in outdated))
+        self._library.take(*gone)
         self.relist(stored)
 
     def relist(self, owners: Iterable[str]) -> None:
         """Has what is known of these upstreams catalogued anew."""
         known = {owner: self._newest[owner] for owner in owners if owner in self._newest}
-        self._library.take(*(self._listing(owner, one) for owner, one in known.items()))
+        self._library.take(*(listing for owner, one in known.items() for listing in self._listings(owner, one)))
 
     def take(self, listing: UpstreamListing) -> None:
         """A live listing has come in."""
         known = self._newest.get(listing.owner)
+        before = self._places(listing.owner)
         self._live.add(listing.owner)
-        fresh = StoredListing(listing.tools, listing.greeting.era, listing.greeting.instructions, time.time())
+        fresh = StoredListing(
+            listing.tools, listing.greeting.era, listing.greeting.instructions, time.time(), listing.gateway
+        )
         self._newest[listing.owner] = fresh
-        self._library.take(self._listing(listing.owner, fresh))
+        gone = [Gone(*place, "") for place in before if place not in self._places(listing.owner)]
+        self._library.take(*gone, *self._listings(listing.owner, fresh))
         if known is None or not _is_same(known, fresh):
             self._unsaved.add(listing.owner)
             self._arrived.set()
@@ -93,6 +100,10 @@ class ListingKeeper:
         """What the upstream says of itself. Untrusted text."""
         known = self._newest.get(owner)
         return known.instructions if known else ""
+
+    def gateways(self) -> Mapping[str, str]:
+        """The upstreams that are gateways, and the ids that they had when they were listed."""
+        return {owner: known.gateway for owner, known in self._newest.items() if known.gateway}
 
     def owners(self) -> frozenset[str]:
         """The upstreams whose tools are known, live or stored."""
@@ -117,18 +128,45 @@ class ListingKeeper:
         read = {owner: self._cache.read(owner, server.fingerprint) for owner, server in servers.items()}
         return {owner: stored for owner, stored in read.items() if stored is not None}
 
-    def _listing(self, owner: str, stored: StoredListing) -> Listing:
-        is_cached = owner not in self._live
-        return Listing(SOURCE, owner, stored.tools, trusted=self._servers[owner].trusted, cached=is_cached)
+    def _listings(self, upstream: str, stored: StoredListing) -> list[Listing]:
+        """What one upstream lists, by source and owner."""
+        server, is_cached, is_gateway = self._servers[upstream], upstream not in self._live, bool(stored.gateway)
+        return [
+            Listing(source, owner, tools, server.trusted, is_cached, is_gateway, via=upstream)
+            for (source, owner), tools in _by_place(server, stored.tools).items()
+        ]
+
+    def _places(self, upstream: str) -> list[tuple[str, str]]:
+        """The sources and owners under which the upstream's tools are in the catalogue."""
+        known, server = self._newest.get(upstream), self._servers.get(upstream)
+        return list(_by_place(server, known.tools)) if known and server else []
 
 
-def owner_in(reference: str) -> str:
+def upstream_in(reference: str) -> str:
     """The upstream that an exact id names; empty for a bare name."""
     source, _, rest = reference.strip().partition(":")
     owner, colon, _ = rest.partition(":")
-    return owner if source == SOURCE and colon else ""
+    if not colon:
+        return ""
+    return {SOURCE: owner, OPENCLAW: OPENCLAW}.get(source, "")
+
+
+def _by_place(server: ServerEntry, tools: tuple[JsonObject, ...]) -> dict[tuple[str, str], tuple[JsonObject, ...]]:
+    if server.openclaw is None:
+        return {(SOURCE, server.owner): tools}
+    places: dict[tuple[str, str], list[JsonObject]] = {(OPENCLAW, CORE_OWNER): []}
+    for tool in tools:
+        meta = tool.get("_meta")
+        owner = meta.get(OWNER_META) if isinstance(meta, dict) else None
+        place = (OPENCLAW, owner_for_key(owner) if isinstance(owner, str) else CORE_OWNER)
+        places.setdefault(place, []).append(tool)
+    return {place: tuple(own) for place, own in places.items()}
 
 
 def _is_same(known: StoredListing, fresh: StoredListing) -> bool:
-    told_the_same = (known.tools, known.era, known.instructions) == (fresh.tools, fresh.era, fresh.instructions)
+    told_the_same = _told(known) == _told(fresh)
     return told_the_same and fresh.saved - known.saved < REFRESH_SECONDS
+
+
+def _told(stored: StoredListing) -> tuple[object, ...]:
+    return stored.tools, stored.era, stored.instructions, stored.gateway

@@ -28,12 +28,13 @@ KEPT_SECONDS: Final = 60 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class StoredListing:
-    """What is kept of one upstream. `saved` is in seconds since the epoch."""
+    """What is kept of one upstream. `saved` is in seconds since the epoch; `gateway` is its id, if it is one."""
 
     tools: tuple[JsonObject, ...]
     era: Era
     instructions: str
     saved: float = 0.0
+    gateway: str = ""
 
 
 class ListingCache:
@@ -61,6 +62,7 @@ class ListingCache:
             "saved": time.time(),
             "era": listing.era,
             "instructions": listing.instructions,
+            "gateway": listing.gateway,
             "tools": listing.tools,
         }
         try:
@@ -97,4 +99,7 @@ def _stored(document: object) -> StoredListing:
         raise ValueError("no tools")
     if not isinstance(instructions, str) or not isinstance(saved, (int, float)):
         raise ValueError("incomplete")
-    return StoredListing(tuple(tools), "modern" if era == "modern" else "legacy", instructions, saved)
+    gateway = document.get("gateway", "")
+    if not isinstance(gateway, str):
+        raise ValueError("a gateway without an id")
+    return StoredListing(tuple(tools), "modern" if era == "modern" else "legacy", instructions, saved, gateway)

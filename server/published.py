@@ -8,7 +8,7 @@ import anyio
 
 from server.app import Hooks, Running
 from server.config import Settings
-from server.front import Identity
+from server.identity import Identity
 from server.modes import Modes
 from server.policy import Policy
 from server.reloading import Refused
@@ -17,13 +17,14 @@ from server.surface import HOW, HOW_IN_CODE, HOW_UNDECIDED, build_surface, instr
 from server.version import __version__
 from upstream_clients import JsonObject
 
-Tell: TypeAlias = Callable[[], Awaitable[None]]
+Tell: TypeAlias = Callable[[bool], Awaitable[None]]
+"""Tells the hosts. True: the published list is another one. False: only what is behind it is, which concerns gateways."""
 
 
 class Published:
-    """Follows one gateway. `on_change` is called at whatever `state` may show otherwise."""
+    """Follows one gateway, whose id among gateways is `node`. `on_change` is called when `state` may show otherwise."""
 
-    def __init__(self, settings: Settings, modes: Modes, on_change: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, modes: Modes, on_change: Callable[[], None], node: str) -> None:
         decided = modes.known(settings)
         self._settings = decided or settings
         self._is_undecided = decided is None
@@ -34,14 +35,15 @@ class Published:
         self._running: Running | None = None
         self._relisted = anyio.Event()
         self._told = self.listing()
+        self._generation = 0
         self._refused: Refused | None = None
-        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change())
+        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), node)
 
     @property
     def identity(self) -> Identity:
         """What this server says of itself."""
         about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
-        return Identity(about, instructions(self._settings.servers, self._how()))
+        return Identity(about, instructions(self._settings.servers, self._how()), self.hooks.node)
 
     async def settle(self) -> Settings:
         """The settings with the mode that is in force. From now on that is decided."""
@@ -66,7 +68,7 @@ class Published:
     def start(self, running: Running) -> None:
         """There is a gateway, and what is stored of its upstreams has been read."""
         self._running = running
-        self._told = self.listing()
+        self._told, self._generation = self.listing(), running.library.snapshot.catalog.generation
         self._on_change()
 
     def listing(self) -> JsonObject | None:
@@ -91,14 +93,16 @@ class Published:
         }
 
     async def watch(self, tell: Tell) -> None:
-        """Tells the hosts when the list is another one, and only then. Ends only by cancellation."""
+        """Tells hosts when the list is another one, and gateways when the catalogue is. Ends only by cancellation."""
         while True:
             await self._relisted.wait()
             self._relisted = anyio.Event()
-            listing = self.listing()
-            if listing != self._told:
-                self._told = listing
-                await tell()
+            assert self._running is not None
+            listing, generation = self.listing(), self._running.library.snapshot.catalog.generation
+            is_another = listing != self._told
+            if is_another or generation != self._generation:
+                self._told, self._generation = listing, generation
+                await tell(is_another)
 
     def _how(self) -> str:
         if self._is_undecided:

@@ -6,9 +6,9 @@ processor time: do it in a worker thread.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self, TypeAlias
 from weakref import WeakSet
 
@@ -24,9 +24,17 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    JSONRPCResponse,
+    ServerCapabilities,
+    SubscriptionsListenRequestParams,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
+from server.errors import GatewayError
 from server.face import Face, ToolRequest, read_request
 from server.front import (
     DRAINING,
@@ -35,12 +43,12 @@ from server.front import (
     MODERN_VERSION,
     SERVER_KEY,
     Front,
-    Identity,
     modern_result,
 )
 from server.http.gate import Behind, Receive, Scope, Send
 from server.http.tokens import Caller
-from upstream_clients import JsonObject
+from server.identity import Identity
+from upstream_clients import JsonObject, mark_of, path_in
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +73,11 @@ class SdkServer:
         self._face = face
         self._server_info = identity.server_info
         self._bus = InMemorySubscriptionBus()
+        self._gateways_bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
+        self._listen_as_gateway = ListenHandler(self._gateways_bus)
         self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
+        self._gateways: WeakSet[Connection] = WeakSet()  # those of them that have asked for what is behind us
         self._calls: set[anyio.CancelScope] = set()
         self._server = _Server(
             str(identity.server_info["name"]),
@@ -74,9 +86,10 @@ class SdkServer:
             instructions=identity.instructions,
             on_list_tools=_answered_by_middleware,
             on_call_tool=_answered_by_middleware,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self._listen_for_changes,
             get_tool_input_schema=lambda _name: None,
         )
+        self._server.mark = mark_of(identity.node)
         self._server.middleware = [self._answer]
 
     def adopt(self, identity: Identity) -> None:
@@ -104,15 +117,17 @@ class SdkServer:
         async with manager.run():
             yield handle
 
-    async def tell_modern_hosts(self) -> None:
-        """Tells the hosts of the modern era that listen of another list."""
-        await self._bus.publish(ToolsListChanged())
+    async def tell_modern_hosts(self, published: bool) -> None:
+        """Tells the hosts of the modern era that listen: gateways always, others if the published list is another one."""
+        await self._gateways_bus.publish(ToolsListChanged())
+        if published:
+            await self._bus.publish(ToolsListChanged())
 
-    async def tell_all_hosts(self) -> None:
-        """Tells the hosts of both eras of another list."""
-        await self.tell_modern_hosts()
+    async def tell_all_hosts(self, published: bool) -> None:
+        """Tells the hosts of both eras."""
+        await self.tell_modern_hosts(published)
         async with anyio.create_task_group() as tasks:
-            for host in list(self._hosts):
+            for host in list(self._hosts if published else self._gateways):
                 tasks.start_soon(_tell, host)
 
     def give_up(self) -> None:
@@ -137,7 +152,7 @@ class SdkServer:
     async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
         """The middleware: raw answers for the two methods that carry upstream data."""
         if ctx.method == "tools/list":
-            listing = self._face.list_tools()
+            listing = self._list(ctx)
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
         if ctx.method != "tools/call":
             return await call_next(ctx)
@@ -147,6 +162,23 @@ class SdkServer:
         meta = result.get("_meta")
         stamp = {SERVER_KEY: self._server_info}
         return {**result, "resultType": "complete", "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
+
+    def _list(self, ctx: Context) -> JsonObject:
+        """What is published; for another gateway, what is behind it."""
+        params = ctx.params or {}
+        meta = params.get("_meta")
+        if not isinstance(meta, dict) or path_in(meta) is None:
+            return self._face.list_tools()
+        if ctx.protocol_version != MODERN_VERSION:
+            self._gateways.add(ctx.session._connection)  # as in `_keep_track`
+        try:
+            return self._face.list_behind(meta, params.get("cursor"))
+        except GatewayError as error:
+            raise MCPError(INVALID_REQUEST, str(error)) from None
+
+    async def _listen_for_changes(self, ctx: Context, params: SubscriptionsListenRequestParams) -> Any:  # noqa: ANN401
+        of_gateway = path_in((ctx.params or {}).get("_meta")) is not None
+        return await (self._listen_as_gateway if of_gateway else self._listen)(ctx, params)
 
     async def _call(self, ctx: Context) -> JsonObject:
         try:
@@ -182,7 +214,21 @@ class SdkServer:
 
 
 class _Server(Server[Any]):
-    """Says in every session that its list may change; over HTTP the SDK starts sessions by itself."""
+    """Says in every session that its list may change, and bears our mark; over HTTP the SDK starts sessions by itself."""
+
+    mark: Mapping[str, dict[str, Any]] = MappingProxyType({})
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> ServerCapabilities:
+        return super().get_capabilities(
+            notification_options, dict(self.mark), extensions, protocol_version=protocol_version
+        )
 
     def create_initialization_options(
         self,

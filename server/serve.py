@@ -21,7 +21,7 @@ from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
 from server.state_file import StateFile
-from upstream_clients import JsonObject
+from upstream_clients import JsonObject, new_node
 
 if TYPE_CHECKING:
     from server.sdk import SdkServer
@@ -81,7 +81,7 @@ class _Session:
         self._log = log
         self.state_file = StateFile(directories.state, self._state)
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch)
+        self.published = Published(settings, self.modes, self.state_file.touch, new_node())
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 
@@ -113,11 +113,11 @@ class _Session:
         if self._sdk is not None:
             self._sdk.adopt(self.published.identity)
 
-    async def tell(self) -> None:
-        """The published list is another one."""
-        self.front.listing_changed()
+    async def tell(self, published: bool) -> None:
+        """The published list is another one, or only what is behind it."""
+        self.front.listing_changed(published=published)
         if self._sdk is not None:
-            await self._sdk.tell_modern_hosts()
+            await self._sdk.tell_modern_hosts(published)
 
     def _state(self) -> JsonObject:
         return {**self.published.state(), "host": self.front.host}

@@ -2,15 +2,18 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from server.calling import CallPath
-from server.config import GatewaySettings, Remote, ServerEntry, Settings
+from server.config import GatewaySettings, OpenClaw, Remote, ServerEntry, Settings
+from server.device import device_seed
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pace import Pace
 from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
@@ -21,28 +24,37 @@ from upstream_clients import (
     HeadersHelper,
     JsonObject,
     Launch,
+    OpenClawGateway,
     Patience,
     Progress,
     State,
+    Target,
     UpstreamError,
     UpstreamRefused,
     UpstreamSpec,
     UpstreamStatus,
+    is_loopback,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What one gateway keeps for life. `lazy`: no upstream is started before it is asked for, whatever the settings say."""
+    """What one gateway keeps for life. `node` is its id among gateways.
+
+    `lazy`: no upstream is started before it is asked for, whatever the settings say.
+    """
 
     library: Library
     keeper: ListingKeeper
     fleet: Fleet
+    pace: Pace
     redact: Redactor
     results: ResultStore
     pins: Pins
     meanings: Meanings
+    node: str
     lazy: bool
+    state: Path
 
 
 def startable(settings: Settings) -> Mapping[str, ServerEntry]:
@@ -54,10 +66,20 @@ def secrets_of(settings: Settings) -> Iterator[str]:
     return (secret for server in settings.servers for secret in server.secrets)
 
 
-def specs_of(settings: Settings, keeper: ListingKeeper, *, lazy: bool) -> list[UpstreamSpec]:
-    """How each upstream is run."""
+def specs_of(settings: Settings, keeper: ListingKeeper, state: Path, *, lazy: bool) -> list[UpstreamSpec]:
+    """How each upstream is run. In the state folder is what we identify ourselves with to a Gateway elsewhere."""
     lazily = lazy or settings.gateway.startup.mode == "lazy"
-    return [_spec(server, settings.gateway, keeper, lazy=lazily) for server in startable(settings).values()]
+
+    def target(server: ServerEntry, idle: float) -> Target:
+        line_bytes = settings.gateway.limits.line_bytes
+        if server.openclaw is not None:
+            return _openclaw(server.openclaw, line_bytes, idle, state)
+        if server.remote is not None:
+            return _endpoint(server, server.remote, line_bytes, idle)
+        return Launch((server.command, *server.args), server.env, server.cwd, line_bytes)
+
+    servers = startable(settings).values()
+    return [_spec(server, settings.gateway, keeper, target, lazy=lazily) for server in servers]
 
 
 def parts_of(settings: Settings, standing: Standing) -> Parts:
@@ -75,33 +97,67 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         standing.library,
         calls,
         keeper.instructions,
+        standing.node,
+        keeper.gateways,
         statuses,
         fleet.want,
         redact,
         standing.meanings.near,
+        standing.pace.called,
     )
 
 
-def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper, *, lazy: bool) -> UpstreamSpec:
+def _spec(
+    server: ServerEntry,
+    settings: GatewaySettings,
+    keeper: ListingKeeper,
+    target: Callable[[ServerEntry, float], Target],
+    *,
+    lazy: bool,
+) -> UpstreamSpec:
     limits = settings.limits
     idle = server.timeout_seconds or limits.call_idle_ms / 1000
     total = server.total_timeout_seconds or limits.call_total_ms / 1000
     return UpstreamSpec(
         owner=server.owner,
-        target=_endpoint(server, server.remote, limits.line_bytes, idle)
-        if server.remote
-        else Launch((server.command, *server.args), server.env, server.cwd, limits.line_bytes),
+        target=target(server, idle),
         patience=Patience(idle, total),
         start_seconds=server.start_timeout_seconds or settings.startup.timeout_ms / 1000,
         protocol=server.protocol,
         known_era=keeper.era(server.owner),
         lazy=lazy,
+        idle_stop_seconds=_idle_stop(server, settings),
+        gateway=server.gateway,
     )
+
+
+def _idle_stop(server: ServerEntry, settings: GatewaySettings) -> float:
+    own = server.idle_stop_seconds
+    return settings.startup.idle_stop_seconds if own is None else own
 
 
 def _endpoint(server: ServerEntry, remote: Remote, message_bytes: int, wait_seconds: float) -> Endpoint:
     helper = HeadersHelper(remote.headers_helper, server.env) if remote.headers_helper else None
     return Endpoint(remote.url, remote.attempts, message_bytes, wait_seconds, remote.headers, helper)
+
+
+def _openclaw(gateway: OpenClaw, message_bytes: int, wait_seconds: float, state: Path) -> OpenClawGateway:
+    return OpenClawGateway(
+        url=gateway.url,
+        message_bytes=message_bytes,
+        wait_seconds=wait_seconds,
+        secret=gateway.secret,
+        is_password=gateway.is_password,
+        session_key=gateway.session_key,
+        agent_id=gateway.agent_id,
+        allow=frozenset(gateway.allow),
+        profile=gateway.profile,
+        also_allow=frozenset(gateway.also_allow),
+        visibility=gateway.visibility,
+        sanitizes=gateway.sanitizes,
+        asks_for_schemas=gateway.schemas == "live",
+        device_seed=b"" if is_loopback(gateway.url) else device_seed(state),
+    )
 
 
 async def _call(

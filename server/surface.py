@@ -98,9 +98,9 @@ def direct_names(tools: Iterable[Tool], former: Mapping[str, str]) -> dict[str, 
 
 def _names(tool: Tool) -> Iterator[str]:
     """What a tool asks to be called, best first: its bare name, `<key>_<tool>`, then that with a hash, without end."""
-    if is_portable_name(tool.name, NAME_CHARACTERS):
-        yield tool.name
-    name = portable_text(f"{tool.owner}_{tool.name}")
+    if is_portable_name(tool.bare_name, NAME_CHARACTERS):
+        yield tool.bare_name
+    name = portable_text(f"{tool.upstream}_{tool.bare_name}")
     if len(name) <= NAME_CHARACTERS:
         yield name
     for attempt in count():
@@ -130,7 +130,7 @@ def _published(name: str, tool: Tool) -> JsonObject:
         "inputSchema": portable_schema(tool.input_schema, tool.id),
         "_meta": {**META, "toolfold/tool": tool.id},
     }
-    if tool.label != tool.name:
+    if tool.label != tool.bare_name:
         published["title"] = one_line(tool.label, 60)
     annotations = tool.definition.get("annotations")
     if isinstance(annotations, dict):

@@ -1,6 +1,6 @@
-"""What a connection is to those who use it, and how one is opened: to a child process or to an address.
+"""What a connection is to those who use it, and how one is opened: to a child process, an address or an OpenClaw Gateway.
 
-Owns the choice between the two. Knows nothing of what is said over either.
+Owns the choice between them. Knows nothing of what is said over either.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,12 @@ import anyio.to_thread
 from upstream_clients.endpoint import Endpoint
 from upstream_clients.errors import UpstreamError
 from upstream_clients.framing import JsonObject
+from upstream_clients.openclaw import OpenClawGateway
 from upstream_clients.platform import Platform
 from upstream_clients.process import Launch, running_child
 from upstream_clients.watchdog import Watchdog
 
-Target: TypeAlias = Launch | Endpoint
+Target: TypeAlias = Launch | Endpoint | OpenClawGateway
 
 
 class Receiver(Protocol):
@@ -55,9 +56,12 @@ class Opener:
         self._open_http: OpenHttp | None = None
 
     async def opening(self, target: Target, receiver: Receiver) -> Opening:
-        """A connection to enter. What it takes to speak HTTP is imported for the first address, in a worker thread."""
+        """A connection to enter. What it takes to speak over a network is imported when it is first needed, in a thread."""
         if isinstance(target, Launch):
             return running_child(target, self._platform, self._watchdog, receiver.receive, receiver.end)
+        if isinstance(target, OpenClawGateway):
+            open_openclaw = await anyio.to_thread.run_sync(_imported_openclaw, abandon_on_cancel=True)
+            return open_openclaw(target, receiver)
         if self._open_http is None:
             open_http = await anyio.to_thread.run_sync(_imported_http, abandon_on_cancel=True)
             self._open_http = self._open_http or open_http  # another address may have been as quick
@@ -69,3 +73,9 @@ def _imported_http() -> OpenHttp:
     from upstream_clients.http import HttpOpener
 
     return HttpOpener().open
+
+
+def _imported_openclaw() -> Callable[[OpenClawGateway, Receiver], Opening]:
+    from upstream_clients.openclaw.connection import open_openclaw
+
+    return open_openclaw

@@ -119,8 +119,10 @@ class Greeter:
         )
 
 
-async def list_tools(peer: Peer, greeter: Greeter, era: Era, page_seconds: float) -> tuple[JsonObject, ...]:
-    """Every page of `tools/list`, raw. A server without tools gives an empty tuple.
+async def list_tools(
+    peer: Peer, greeter: Greeter, era: Era, page_seconds: float, meta: JsonObject | None = None
+) -> tuple[JsonObject, ...]:
+    """Every page of `tools/list`, raw, asked for with this `_meta`. A server without tools gives an empty tuple.
 
     Raises:
         UpstreamError: a page failed; a partial listing is never returned.
@@ -129,7 +131,7 @@ async def list_tools(peer: Peer, greeter: Greeter, era: Era, page_seconds: float
     cursor, seen = "", {""}
     last: list[JsonObject] = []
     for _ in range(LISTED_PAGES):
-        params: JsonObject = {"cursor": cursor} if cursor else {}
+        params: JsonObject = {**({"cursor": cursor} if cursor else {}), **({"_meta": meta} if meta else {})}
         try:
             page = await peer.request("tools/list", greeter.stamp(era, params), Patience(page_seconds))
         except UpstreamRefused as refusal:

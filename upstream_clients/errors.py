@@ -31,6 +31,18 @@ class UpstreamDown(UpstreamError):
     code = "upstream_down"
 
 
+class UpstreamOverloaded(UpstreamError):
+    """It has as many calls as it may have. The call was not sent."""
+
+    code = "overloaded"
+
+
+class UpstreamStalled(UpstreamError):
+    """It has not answered for so long that it gets no calls for a while. The call was not sent."""
+
+    code = "upstream_stalled"
+
+
 class UpstreamGone(UpstreamError):
     """The connection ended while a request was under way."""
 
@@ -51,6 +63,12 @@ class UpstreamTimeout(UpstreamError):
     """No answer, and no sign of progress, within the time allowed."""
 
     code = "upstream_timeout"
+
+
+class Dismissed(UpstreamError):
+    """We have ended the connection, because nobody used it."""
+
+    code = "upstream_asleep"
 
 
 class UpstreamProtocolFault(UpstreamError):

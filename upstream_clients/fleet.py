@@ -15,10 +15,13 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from upstream_clients.bulkhead import Total
+from upstream_clients.chain import new_node
 from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter
 from upstream_clients.errors import UpstreamDown
 from upstream_clients.framing import JsonObject
+from upstream_clients.lane import Lane
 from upstream_clients.peer import Progress
 from upstream_clients.platform import current_platform
 from upstream_clients.status import UpstreamListing, UpstreamSpec, UpstreamStatus
@@ -29,14 +32,13 @@ STARTS_PER_CORE: Final = 2
 """Starting a server is work for the processor. 50 at once on 2 cores: the first is ready after 34 s; 4 at a time: 7 s."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class _Member:
-    """One upstream, and how many calls it has. `idle` is there once somebody waits for none."""
+    """One upstream, the way to it, and what ends it."""
 
     upstream: Upstream
+    lane: Lane
     life: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    calls: int = 0
-    idle: anyio.Event | None = None
 
 
 class Fleet:
@@ -46,6 +48,7 @@ class Fleet:
         self._around = around
         self._tasks = tasks
         self._members: dict[str, _Member] = {}
+        self._total = Total()
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self._members)}>"
@@ -62,9 +65,7 @@ class Fleet:
         for owner, spec in wanted.items():
             known = members.get(owner)
             if known is not None and _starts_alike(known.upstream.spec, spec):
-                known.upstream.spec = spec
-                if not spec.lazy:
-                    known.upstream.want()
+                known.upstream.adopt(spec)
                 continue
             if known is not None:
                 self._tasks.start_soon(self._retire, known)
@@ -90,17 +91,11 @@ class Fleet:
         meta: Mapping[str, object],
         on_progress: Progress | None = None,
     ) -> JsonObject:
-        """See `Upstream.call`."""
+        """See `Lane.call`."""
         member = self._members.get(owner)
         if member is None:
             raise UpstreamDown("it is not running", hint="Run `toolfold check` to see why.")
-        member.calls += 1
-        try:
-            return await member.upstream.call(name, arguments, meta, on_progress)
-        finally:
-            member.calls -= 1
-            if not member.calls and member.idle is not None:
-                member.idle.set()
+        return await member.lane.call(name, arguments, meta, on_progress)
 
     def _member(self, spec: UpstreamSpec) -> _Member:
         def on_listing(listing: UpstreamListing) -> None:
@@ -111,7 +106,8 @@ class Fleet:
             if self._members.get(spec.owner) is member:
                 self._around.on_status(status)
 
-        member = _Member(Upstream(spec, replace(self._around, on_listing=on_listing, on_status=on_status)))
+        upstream = Upstream(spec, replace(self._around, on_listing=on_listing, on_status=on_status))
+        member = _Member(upstream, Lane(upstream, self._total))
         return member
 
     async def _live(self, member: _Member) -> None:
@@ -120,15 +116,13 @@ class Fleet:
 
     async def _retire(self, member: _Member) -> None:
         with anyio.move_on_after(member.upstream.spec.patience.total):
-            while member.calls:
-                member.idle = anyio.Event()
-                await member.idle.wait()
+            await member.lane.emptied()
         member.life.cancel()
 
 
 def _starts_alike(one: UpstreamSpec, other: UpstreamSpec) -> bool:
     """Whether both start the same server in the same way; how long is waited for it may change while it runs."""
-    return (one.target, one.protocol) == (other.target, other.protocol)
+    return (one.target, one.protocol, one.gateway) == (other.target, other.protocol, other.gateway)
 
 
 @asynccontextmanager
@@ -138,12 +132,19 @@ async def open_fleet(
     on_listing: OnListing,
     on_status: OnStatus,
     concurrency: int | None = None,
+    *,
+    node: str = "",
 ) -> AsyncIterator[Fleet]:
-    """Runs the upstreams for as long as the context lasts; leaving it ends them all, in about a second."""
+    """Runs the upstreams for as long as the context lasts; leaving it ends them all, in about a second.
+
+    `node` is the id by which other gateways know this one.
+    """
     platform = current_platform()
     watchdog = Watchdog(platform)
     slots = anyio.Semaphore(concurrency or STARTS_PER_CORE * (os.cpu_count() or 1))
-    around = Surroundings(Opener(platform, watchdog), Greeter(client_info), slots, on_listing, on_status)
+    around = Surroundings(
+        Opener(platform, watchdog), Greeter(client_info), slots, node or new_node(), on_listing, on_status
+    )
     await anyio.to_thread.run_sync(watchdog.__enter__)
     try:
         async with anyio.create_task_group() as tasks:

@@ -1,5 +1,7 @@
-"""Small things to wait for while a connection lives: a place to start in, and its end."""
+"""Small things to wait for while a connection lives: a place to start in, the end of its use, and its own end."""
 
+import time
+from collections.abc import Callable
 from typing import NoReturn
 
 import anyio
@@ -22,6 +24,30 @@ class Loss:
         await self._ended.wait()
         assert self._error is not None
         raise self._error
+
+
+class Use:
+    """How many calls there are, and since when there is none. A call costs no more than setting these."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.ended_at = time.monotonic()
+        self._news = anyio.Event()
+
+    def look_again(self) -> None:
+        """Another patience may hold from now on."""
+        self._news.set()
+
+    async def over(self, patience: Callable[[], float]) -> None:
+        """Returns once there has been no call for so many seconds; infinity says that it does not matter yet."""
+        while True:
+            self._news = anyio.Event()
+            seconds = patience()
+            idle = 0.0 if self.calls else time.monotonic() - self.ended_at
+            if seconds <= idle:
+                return
+            with anyio.move_on_after(seconds - idle):
+                await self._news.wait()
 
 
 class Slot:

@@ -14,13 +14,18 @@ class State(StrEnum):
     WAITING = "waiting"  # for a start slot
     STARTING = "starting"
     READY = "ready"
+    ASLEEP = "asleep"  # it was stopped because nobody used it; a call starts it again
     DOWN = "down"  # its last try failed; the next is timed
     STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamSpec:
-    """What the owner task needs to know. `owner` names the upstream in ids and messages."""
+    """What the owner task needs to know. `owner` names the upstream in ids and messages.
+
+    `lazy`: it is started by whoever needs it first. `idle_stop_seconds`: without a call for so long it is stopped until
+    the next one; 0 for never. `gateway`: whether it is one; None if that is to be found out.
+    """
 
     owner: str
     target: Target
@@ -29,15 +34,18 @@ class UpstreamSpec:
     protocol: Protocol = "legacy"
     known_era: Era | None = None
     lazy: bool = False
+    idle_stop_seconds: float = 0.0
+    gateway: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamListing:
-    """A complete live listing, raw, and what the server said of itself."""
+    """A complete live listing, raw, and what the server said of itself. `gateway` is its id, if it is one."""
 
     owner: str
     tools: tuple[JsonObject, ...]
     greeting: Greeting
+    gateway: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
 """One upstream: the task that owns its connection for life, and the calls that others make through it.
 
 The owner task opens the connection, has a session over it, and opens another after a back-off when it ends.
-Everyone else may only call `call`, `want` and `settled`, and read `status`.
+Everyone else may only call `call`, `want`, `settled` and `adopt`, and read `status`.
 
 Laws
 1. Every connection is entered, used and left by the owner task.
 2. A failure of this upstream ends here: it is recorded, and the next try waits longer, with jitter.
 3. One call is one message. It is sent once more only if its server has proved, by not knowing our session, that it did
    not run; the next session is then opened without a back-off.
+4. An upstream that nobody uses may be put to sleep. A call under way is use; a call that comes while it is being stopped
+   starts it again and waits for that.
 """
 
 import logging
@@ -20,14 +22,24 @@ from typing import Final, NoReturn, TypeAlias
 
 import anyio
 
+from upstream_clients.chain import Chaining
 from upstream_clients.connection import Opener
 from upstream_clients.era import Greeter, Greeting
-from upstream_clients.errors import SessionEnded, UpstreamDown, UpstreamError, first_error_alone
+from upstream_clients.errors import (
+    Dismissed,
+    SessionEnded,
+    UpstreamDown,
+    UpstreamError,
+    UpstreamGone,
+    UpstreamRefused,
+    UpstreamTimeout,
+    first_error_alone,
+)
 from upstream_clients.framing import JsonObject
 from upstream_clients.peer import Patience, Progress
 from upstream_clients.process import Launch
 from upstream_clients.session import Session, Wanted
-from upstream_clients.starting import Slot
+from upstream_clients.starting import Slot, Use
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 logger = logging.getLogger(__name__)
@@ -43,6 +55,9 @@ SLOT_SECONDS: Final = 5.0
 RENEWAL_SPACING_SECONDS: Final = 5.0
 """A session that its server forgets sooner after another was renewed is a failure like any other."""
 
+STARTABLE: Final = frozenset({State.IDLE, State.ASLEEP, State.WAITING, State.STARTING})
+"""The states in which a call waits for a start that is under way, or that it brings about."""
+
 OnListing: TypeAlias = Callable[[UpstreamListing], None]
 OnStatus: TypeAlias = Callable[[UpstreamStatus], None]
 
@@ -54,6 +69,7 @@ class Surroundings:
     opener: Opener
     greeter: Greeter
     slots: anyio.Semaphore
+    node: str
     on_listing: OnListing
     on_status: OnStatus
 
@@ -64,6 +80,7 @@ class Upstream:
     def __init__(self, spec: UpstreamSpec, surroundings: Surroundings) -> None:
         self.spec = spec
         self._around = surroundings
+        self._use = Use()
         self._wanted = anyio.Event()
         if not spec.lazy:
             self._wanted.set()
@@ -79,8 +96,15 @@ class Upstream:
     def __repr__(self) -> str:
         return f"<Upstream {self.spec.owner} {self.status.state}>"
 
+    def adopt(self, spec: UpstreamSpec) -> None:
+        """Another spec, with which it would be started in the same way."""
+        self.spec = spec
+        if not spec.lazy and self.status.state is State.IDLE:
+            self.want()
+        self._use.look_again()
+
     def want(self) -> None:
-        """Starts a lazy upstream; does nothing to one that is started."""
+        """Starts a lazy upstream, or one that sleeps; does nothing to one that is started."""
         self._wanted.set()
 
     async def settled(self) -> None:
@@ -96,21 +120,41 @@ class Upstream:
         Raises:
             UpstreamError: it is down, it ended, it timed out or it refused; `ran` says whether there may be effects.
         """
-        params: JsonObject = {"name": name, "arguments": arguments}
-        if meta:
-            params["_meta"] = dict(meta)
         patience = self.spec.patience
-        began = anyio.current_time()
+        began = time.monotonic()  # what the event loop counts by, too; each step here is one of every call
+        self._use.calls += 1
+        try:
+            session = await self._connected()
+            try:
+                params = session.call_params(name, arguments, meta)
+                return await session.request("tools/call", params, patience, on_progress)
+            except SessionEnded as ended:
+                if ended.ran:
+                    raise
+            await self._parting(session)
+            session = await self._connected()
+            left = Patience(patience.idle, patience.total - (time.monotonic() - began))
+            params = session.call_params(name, arguments, meta)
+            return await session.request("tools/call", params, left, on_progress)
+        finally:
+            self._use.calls -= 1
+            self._use.ended_at = time.monotonic()
+
+    async def answers(self, patience: Patience) -> bool:
+        """Whether it answers a ping. If not, its connection is ended, and it starts again like one that has failed.
+
+        Raises:
+            UpstreamError: it has no connection.
+        """
         session = await self._connected()
         try:
-            return await session.request("tools/call", params, patience, on_progress)
-        except SessionEnded as ended:
-            if ended.ran:
-                raise
-        await self._parting(session)
-        session = await self._connected()
-        left = Patience(patience.idle, patience.total - (anyio.current_time() - began))
-        return await session.request("tools/call", params, left, on_progress)
+            await session.request("ping", {}, patience)
+        except UpstreamRefused:  # a server of the newer era does not know the word, and has answered
+            return True
+        except UpstreamTimeout:
+            session.end(UpstreamGone("it answers neither calls nor a ping"))
+            return False
+        return True
 
     async def run(self) -> None:
         """The owner task. Ends only by cancellation."""
@@ -119,6 +163,10 @@ class Upstream:
             while True:
                 await self._wanted.wait()
                 error = await self._try()
+                if self.status.state is State.ASLEEP:  # whatever else ended it: it was to end
+                    backoff = FIRST_BACKOFF_SECONDS
+                    self._part()
+                    continue
                 if isinstance(error, SessionEnded) and self._may_renew():
                     self._await()
                     self._part()
@@ -166,17 +214,24 @@ class Upstream:
                     tasks.start_soon(slot.give_back_after, SLOT_SECONDS)
                     async with await around.opener.opening(spec.target, session) as connection:
                         self._move(replace(self.status, pid=connection.pid))
-                        await session.serve(connection.send, Wanted(spec.protocol, self._known_era, spec.start_seconds))
+                        tasks.start_soon(self._dismiss_when_idle)
+                        chaining = Chaining(around.node, spec.gateway)
+                        wanted = Wanted(spec.protocol, self._known_era, spec.start_seconds, chaining)
+                        await session.serve(connection.send, wanted)
         finally:
             slot.give_back()
             self._session = None
         raise AssertionError("a connection ends with an error or a cancellation")
 
     def _ready(self, session: Session, greeting: Greeting, tools: tuple[JsonObject, ...]) -> None:
-        """There is a listing: the first one, or one after a change."""
+        """There is a listing: the first one, or one after a change. One that comes when all is over is left."""
+        if self.status.state is State.ASLEEP:
+            return
         self._session, self._known_era = session, greeting.era
-        self._ready_at = self._ready_at or time.monotonic()
-        self._around.on_listing(UpstreamListing(self.spec.owner, tools, greeting))
+        if self._ready_at is None:
+            self._ready_at = self._use.ended_at = time.monotonic()
+            self._use.look_again()
+        self._around.on_listing(UpstreamListing(self.spec.owner, tools, greeting, session.gateway))
         self._move(
             replace(
                 self.status,
@@ -192,13 +247,20 @@ class Upstream:
         self._settled.set()
 
     async def _connected(self) -> Session:
-        if self._session is None and self.status.state in (State.IDLE, State.WAITING, State.STARTING):
+        if self._session is None and self.status.state in STARTABLE:
             self._urgent.set()
             with anyio.move_on_after(self.spec.start_seconds):
                 await self.settled()
         if self._session is None:
             raise self._down()
         return self._session
+
+    async def _dismiss_when_idle(self) -> None:
+        """Ends the connection once nobody has used it for as long as its spec says. From then on calls start it anew."""
+        await self._use.over(lambda: math.inf if self._session is None else self.spec.idle_stop_seconds or math.inf)
+        self._session, self._wanted, self._settled = None, anyio.Event(), anyio.Event()
+        self._move(replace(self.status, state=State.ASLEEP, pid=None))
+        raise Dismissed("nobody has used it for a while")
 
     def _may_renew(self) -> bool:
         """Whether another session is opened at once, after one that calls went through."""

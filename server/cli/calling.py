@@ -16,7 +16,7 @@ from server.cli.output import Output, reporting
 from server.cli.progress import CallProgress
 from server.cli.words import LONGEST_ARGUMENTS, BadWords, from_json, from_words
 from server.errors import GatewayError
-from server.keeper import owner_in
+from server.keeper import upstream_in
 from upstream_clients import JsonObject
 
 
@@ -50,7 +50,7 @@ def call(
     """
     with reporting(as_json=as_json) as output:
         arguments = _arguments(words or [], args)
-        found = answered(config or [], owner_in(tool))
+        found = answered(config or [], upstream_in(tool))
         work = partial(_call, reference=tool, arguments=arguments, wait=Wait(wait), output=output)
         result = run(found, output, work)
         _print(result, output)

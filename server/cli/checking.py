@@ -13,6 +13,7 @@ from server.cli.coding import code_findings
 from server.cli.configured import Configured, configured
 from server.cli.engine import run
 from server.cli.exits import ExitCode
+from server.cli.openclaw_names import name_findings
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
 from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
@@ -62,6 +63,7 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
             yield finding
     yield from program_findings(servers, found.environ)
     yield from unpinned_findings(servers)
+    yield from name_findings(servers)
     if chosen is None:
         yield from _without_servers(settings)
         yield from foreign_package_findings()

@@ -10,7 +10,7 @@ from server.cli.configured import Configured, configured
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.cli.output import reporting
-from server.config import Remote, ServerEntry, find_config, read_environment
+from server.config import OpenClaw, Remote, ServerEntry, find_config, read_environment
 from server.config.child import inherited
 from server.redaction import MASK, Redactor
 from upstream_clients import JsonObject
@@ -64,9 +64,13 @@ def _described(found: Configured) -> JsonObject:
     redact = Redactor(secret for server in settings.servers for secret in server.secrets)
     gateway = settings.gateway.model_dump(mode="json", by_alias=True)
     gateway["toolSearch"]["mode"] = gateway["toolSearch"].pop("requestedMode")
+    for server in settings.servers:
+        if server.openclaw is not None:
+            gateway["openclaw"] = _openclaw(server, server.openclaw, redact)
+    entries = [server for server in settings.servers if server.openclaw is None]
     return {
         "files": [str(source) for source in settings.sources],
-        "mcpServers": {server.key: _entry(server, everywhere, redact) for server in settings.servers},
+        "mcpServers": {server.key: _entry(server, everywhere, redact) for server in entries},
         "gateway": gateway,
     }
 
@@ -95,6 +99,25 @@ def _entry(server: ServerEntry, everywhere: Mapping[str, str], redact: Redactor)
         "protocol": server.protocol if server.protocol != "legacy" else "",
     }
     return {key: value for key, value in entry.items() if value}
+
+
+def _openclaw(server: ServerEntry, gateway: OpenClaw, redact: Redactor) -> JsonObject:
+    shown: JsonObject = {
+        "problem": redact(server.problem),
+        "disabled": server.disabled,
+        "url": redact(gateway.url),
+        ("password" if gateway.is_password else "token"): MASK if gateway.secret else "",
+        "sessionKey": gateway.session_key,
+        "agentId": gateway.agent_id,
+        "allow": list(gateway.allow),
+        "deny": list(gateway.deny),
+        "profile": gateway.profile,
+        "alsoAllow": list(gateway.also_allow),
+        "visibility": gateway.visibility,
+        "schemas": gateway.schemas,
+        "timeout": _milliseconds(server.timeout_seconds),
+    }
+    return {key: value for key, value in shown.items() if value} | {"sanitizeHistory": gateway.sanitizes}
 
 
 def _remote(remote: Remote, redact: Redactor) -> JsonObject:

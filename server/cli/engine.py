@@ -12,7 +12,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from index import Match, Near, SearchIndex, Tool, Unresolved
+from index import NOTHING, Exposure, Match, Near, SearchIndex, Tool, Unresolved
+from server.answers import unavailable
 from server.app import Hooks, Running, open_gateway
 from server.clean import one_line
 from server.cli.configured import Configured
@@ -22,9 +23,10 @@ from server.cli.output import Output
 from server.cli.progress import StartProgress
 from server.config import Settings
 from server.errors import GatewayError
-from server.keeper import owner_in
+from server.keeper import upstream_in
 from server.redaction import RedactingFormatter, Redactor
-from upstream_clients import State, UpstreamStatus
+from server.status import describe_upstream
+from upstream_clients import JsonObject, State, UpstreamStatus
 
 INDEX_SECONDS: Final = 60.0
 """For the index over everything that has come in; far more than 50,000 tools take."""
@@ -64,6 +66,10 @@ class Engine:
     def tools(self) -> tuple[Tool, ...]:
         """Every tool that is known, whatever its exposure."""
         return self._running.library.snapshot.catalog.tools()
+
+    def described_upstream(self, status: UpstreamStatus) -> JsonObject:
+        """One upstream and what it has, as `status` and `list` show it."""
+        return describe_upstream(status, self._running.library.snapshot.catalog.tallies().get(status.owner, NOTHING))
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every upstream that is not disabled, by its owner name, without the configuration's secrets."""
@@ -109,14 +115,14 @@ class Engine:
         if isinstance(found, Unresolved):
             starts = frozenset() if found.ambiguous else self._starts_for(reference)
         else:
-            starts = frozenset({found.owner} if live or wait.refresh else ())
+            starts = frozenset({found.upstream} if live or wait.refresh else ())
         if starts:
             await self.bring_up(starts, wait)
             found = self._resolve(reference)
         if isinstance(found, Unresolved):
             raise self._not_found(found, starts)
-        if live and found.owner in self.still_starting():
-            raise still_starting(f"{found.id} was not called", [found.owner])
+        if live and found.upstream in self.still_starting():
+            raise still_starting(f"{found.id} was not called", [found.upstream])
         return found
 
     def still_starting(self) -> list[str]:
@@ -128,20 +134,23 @@ class Engine:
 
     def _starts_for(self, reference: str) -> frozenset[str]:
         """What may have a tool that is not known: the upstream that the id names, else all of which nothing is known."""
-        named = owner_in(reference)
+        named = upstream_in(reference)
         if named in self.startable():
             return frozenset({named})
         return frozenset() if named in self.statuses() else self.unlisted()
 
     def _not_found(self, unresolved: Unresolved, started: frozenset[str]) -> Failure:
         reference, candidates = unresolved.reference[:80], unresolved.candidates
-        named = self.statuses().get(owner_in(reference))
+        named = self.statuses().get(upstream_in(reference))
         if named is not None and has_failed(named) and named.owner not in self._running.library.snapshot.listed:
             return down(named)
         starting = sorted(started & set(self.still_starting()))
         if starting:
             return still_starting(f"There is no tool {reference!r} yet", starting)
-        if unresolved.ambiguous:
+        known = self._running.library.snapshot.catalog.get(unresolved.reference)
+        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+            error = unavailable(known)
+        elif unresolved.ambiguous:
             error = GatewayError("ambiguous_tool", f"{reference!r} names several tools.", f"Use {_either(candidates)}.")
         else:
             hint = f"Did you mean {_either(candidates)}?" if candidates else "Find its id: toolfold search WORDS"

@@ -102,7 +102,7 @@ async def _evaluate(
 def _described(judged: Evaluation, tools: Sequence[Tool]) -> JsonObject:
     return {
         "tools": len(tools),
-        "upstreams": len({tool.owner for tool in tools}),
+        "upstreams": len({tool.upstream for tool in tools}),
         "hits": HITS,
         "by_descriptions": _score(judged.by_description),
         "by_queries": _score(judged.by_questions),

@@ -16,7 +16,6 @@ from server.cli.engine import Engine, has_failed
 from server.cli.options import Wait
 from server.config import Finding, ServerEntry
 from server.redaction import Redactor
-from server.status import describe_upstream
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 LAST_LINES: Final = 12
@@ -57,13 +56,13 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
     entries = {server.owner: server for server in servers if not server.disabled}
     await engine.bring_up(engine.startable() & entries.keys(), wait)
     statuses = {owner: status for owner, status in engine.statuses().items() if owner in entries}
-    tools = tuple(tool for tool in engine.tools() if tool.owner in entries)
+    tools = tuple(tool for tool in engine.tools() if tool.upstream in entries)
     reports = [
         *_failures(statuses.values(), entries, engine.redact),
         *(Report(_warned(tool)) for tool in tools if tool.warning),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED and not tool.warning),
     ]
-    return Probed(tuple(reports), tuple(describe_upstream(status, tools) for status in statuses.values()))
+    return Probed(tuple(reports), tuple(engine.described_upstream(status) for status in statuses.values()))
 
 
 def _failures(
@@ -71,7 +70,7 @@ def _failures(
 ) -> Iterator[Report]:
     for status in statuses:
         server = entries[status.owner]
-        if server.problem or status.state is State.READY:
+        if server.problem or status.state in (State.READY, State.ASLEEP):
             continue  # what is misconfigured is a finding of the configuration already
         if not has_failed(status):
             fix = "Wait longer with --wait, or start it by hand to see what it does."
@@ -103,7 +102,7 @@ def _quarantined(tool: Tool) -> Finding:
 
 def _warned(tool: Tool) -> Finding:
     held = "It is held back. " if tool.exposure is Exposure.QUARANTINED else ""
-    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.owner} {tool.name}"
+    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.upstream} {tool.name}"
     return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", fix)
 
 

@@ -43,7 +43,7 @@ def program_findings(
     shell_path = environ.get("PATH", os.defpath)
     gui_path = shell_path if platform == "win32" else GUI_PATHS.get(platform, OTHER_GUI_PATH)  # one PATH for all there
     for server in servers:
-        if server.disabled or server.problem or server.remote:
+        if server.disabled or server.problem or server.remote or server.openclaw:
             continue
         where = server.where
         if os.path.dirname(server.command):

@@ -17,8 +17,7 @@ from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
 from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
-from server.keeper import owner_in
-from server.status import describe_upstream
+from server.keeper import upstream_in
 from upstream_clients import JsonObject, UpstreamStatus
 
 
@@ -105,7 +104,7 @@ def describe(
     `--json` prints all that is known of it, as a model gets it from tool_describe.
     """
     with reporting(as_json=as_json) as output:
-        found = answered(config or [], owner_in(tool))
+        found = answered(config or [], upstream_in(tool))
         description = run(found, output, partial(_describe, reference=tool, wait=Wait(wait, refresh)))
         if as_json:
             output.json(description)
@@ -117,16 +116,16 @@ async def _list(engine: Engine, owner: str | None, wait: Wait, everything: bool)
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
-    tools = [tool for tool in engine.tools() if owner in (None, tool.owner)]
+    tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
     shown = [_listed(tool) for tool in tools if everything or tool.exposure is not Exposure.HIDDEN]
-    upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
+    upstreams = [engine.described_upstream(status) for status in statuses]
     return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
 
 
 def _listed(tool: Tool) -> JsonObject:
     listed: JsonObject = {
         "id": tool.id,
-        "upstream": tool.owner,
+        "upstream": tool.upstream,
         "name": tool.name,
         "label": one_line(tool.label, LABEL_CHARACTERS),
         "description": one_line(tool.description, DESCRIPTION_CHARACTERS),

@@ -94,8 +94,8 @@ def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
 
 def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
-    if exposure == Exposure.QUARANTINED:
-        what = f"quarantined: {one_line(reason, REASON_CHARACTERS)}"
+    if exposure in (Exposure.QUARANTINED, Exposure.UNAVAILABLE):
+        what = f"{exposure}: {one_line(reason, REASON_CHARACTERS)}"
     elif exposure == Exposure.HIDDEN:
         what = f"(hidden: {one_line(reason, REASON_CHARACTERS)}) {what}".rstrip()
     elif warning := text(tool, "warning"):
@@ -152,6 +152,8 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
             output.block(warning, style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
+        for line in _not_callable(inner(document, "catalogue")):
+            output.line(line, "dim")
         output.line()
     if not documents:
         output.say("No gateway is running.")
@@ -165,6 +167,11 @@ def _warnings(gateway: JsonObject) -> Iterator[str]:
         yield f"Mode code can't be had, and mode tools is used: {why}"
     if warned := inner(inner(gateway, "catalogue"), "warned"):
         yield f"Not what was accepted (see `toolfold trust`): {', '.join(warned)}"
+
+
+def _not_callable(catalogue: JsonObject) -> list[str]:
+    counts = {str(kind): len(inner(catalogue, str(kind))) for kind in (Exposure.QUARANTINED, Exposure.UNAVAILABLE)}
+    return [f"{count} {kind}: `toolfold list` says why" for kind, count in counts.items() if count]
 
 
 def departures(tools: list[JsonObject], output: Output) -> None:

@@ -37,7 +37,7 @@ class Departure:
     def described(self) -> JsonObject:
         return {
             "id": self.tool.id,
-            "upstream": self.tool.owner,
+            "upstream": self.tool.upstream,
             "warning": self.tool.warning,
             "exposure": str(self.tool.exposure),
             "before": self.before,
@@ -85,7 +85,7 @@ async def _look(
 ) -> tuple[Departure, ...]:
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
-    own = [tool for tool in engine.tools() if owner in (None, tool.owner)]
+    own = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
     if unknown := names - {tool.name for tool in own}:
         error = GatewayError(
             "unknown_tool", f"{owner} has no tool {min(unknown)!r}.", f"See `toolfold list {owner or ''}`."
@@ -99,7 +99,7 @@ def _departures(tools: Sequence[Tool], found: Configured) -> Iterator[Departure]
     pins = Pins(found.directories.state)
     for server in found.settings.servers:
         upstream = PinnedUpstream(server.owner, server.fingerprint)
-        if own := [tool for tool in tools if tool.owner == server.owner]:
+        if own := [tool for tool in tools if tool.upstream == server.owner]:
             known = pins.definitions(upstream)
             yield from (Departure(upstream, tool, known.get(tool.name)) for tool in own)
 
@@ -111,7 +111,7 @@ def _is_agreed(departures: Sequence[Departure]) -> bool:
         Failure: there is none.
     """
     if not sys.stdin.isatty():
-        owners = sorted({departure.tool.owner for departure in departures})
+        owners = sorted({departure.tool.upstream for departure in departures})
         hint = f"Read what is shown, then run `toolfold trust {owners[0] if len(owners) == 1 else ''} --yes`."
         error = GatewayError("not_accepted", "Nothing was accepted: nobody can be asked.", hint.replace("  ", " "))
         raise Failure(ExitCode.FAILED, error)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from index import owner_for_key
+from server.config import started_by
 from server.config.dialects import Dialect
 from server.config.entry_input import EntryInput, warn_of_unknown_type, warn_of_written_out_secrets
 from server.config.findings import Finding, Findings, Severity, Trouble, shown
@@ -54,6 +55,7 @@ class Surroundings:
     environ: Mapping[str, str] = field(repr=False)
     variables: Variables = field(repr=False)
     answers: Answers
+    started_by: tuple[str, ...]
     gateway: GatewaySettings
     ask_for: str
 
@@ -67,7 +69,7 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     if not isinstance(written.value, dict):
         trouble = Trouble("wrong_type", "The entry should be an object.", 'Write {"command": "…", "args": ["…"]}.')
         nothing = ServerEntry(written.key, owner_for_key(written.key), where=written.where)
-        return _marked(nothing, [trouble], written.where, findings)
+        return marked(nothing, [trouble], written.where, findings)
     if _is_inside_the_host(written.value):
         message = f"This is a part of {written.dialect.name} itself; it is skipped."
         findings.note("inside_the_host", written.where, message, "Nothing to do.")
@@ -75,9 +77,11 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
     named = under_our_names(written.value, written.dialect, written.where, findings)
     expansion = Expansion(_variables(written, named, around))
     reading = read_section(EntryInput, {key: expansion.value(value) for key, value in named.items()})
-    if starts_toolfold(reading.section.command_line):
+    starts_itself = starts_toolfold(reading.section.command_line)
+    if starts_itself and reading.section.gateway is not True:
         message = "This entry starts toolfold itself; it is skipped."
-        findings.note("starts_itself", written.where, message, "Nothing to do.")
+        fix = 'Nothing to do. For another gateway behind this one, add "gateway": true.'
+        findings.note("starts_itself", written.where, message, fix)
         return None
     warn_of_written_out_secrets({**written.value, **named}, written.where, findings)
     warn_of_mended(tuple(each for each in reading.mended if not _is_fatal(each)), written.where, findings)
@@ -90,11 +94,17 @@ def read_entry(written: WrittenEntry, around: Surroundings, findings: Findings) 
         message = "A ${…} in this entry is of a form that toolfold does not know; it is left as written."
         fix = "Write ${NAME}, ${NAME:-default} or ${env:NAME}."
         findings.warn("unknown_variable_form", written.where, message, fix)
-    troubles = [*_wrong_values(reading.mended), *_unresolved(expansion, written.inputs)]
+    troubles = [
+        *wrong_values(each for each in reading.mended if _is_fatal(each)),
+        *unresolved(expansion, written.inputs),
+    ]
     if not troubles:
         site = Site(written.file.parent, around.environ, written.where, is_users_own(written.file, around.environ))
         server, troubles = _prepared(server, reading.section, expansion.used, site, findings)
-    return _marked(server, troubles, written.where, findings)
+    if starts_itself:
+        marks = {started_by.VARIABLE: ",".join(around.started_by)}
+        server = replace(server, env=MappingProxyType({**server.env, **marks}))
+    return marked(server, troubles, written.where, findings)
 
 
 def _is_inside_the_host(entry: JsonObject) -> bool:
@@ -162,11 +172,13 @@ def _server(written: WrittenEntry, entry: EntryInput, around: Surroundings) -> S
         trusted=entry.trusted,
         hints=entry.hints or around.gateway.hints,
         protocol=entry.protocol,
+        gateway=entry.gateway,
+        idle_stop_seconds=entry.idle_stop_seconds,
         where=written.where,
     )
 
 
-def _marked(server: ServerEntry, troubles: Sequence[Trouble], where: str, findings: Findings) -> ServerEntry:
+def marked(server: ServerEntry, troubles: Sequence[Trouble], where: str, findings: Findings) -> ServerEntry:
     """The entry with its problem, if it has one; a disabled entry's problem is no more than a note."""
     for trouble in troubles:
         severity: Severity = "note" if server.disabled else "error"
@@ -191,13 +203,13 @@ def _is_fatal(mended: Mended) -> bool:
     return mended.key in NO_DEFAULT
 
 
-def _wrong_values(mended: Iterable[Mended]) -> Iterable[Trouble]:
-    for each in mended:
-        if _is_fatal(each):
-            yield Trouble("wrong_type", each.message, "Correct it.")
+def wrong_values(fatal: Iterable[Mended]) -> Iterable[Trouble]:
+    """Values that no default can stand in for."""
+    for each in fatal:
+        yield Trouble("wrong_type", each.message, "Correct it.")
 
 
-def _unresolved(expansion: Expansion, inputs: Mapping[str, Input]) -> Iterable[Trouble]:
+def unresolved(expansion: Expansion, inputs: Mapping[str, Input]) -> Iterable[Trouble]:
     for name in dict.fromkeys(expansion.unset):
         fix = f"Set it where toolfold is started, or write ${{{name}:-default}}."
         yield Trouble("variable_not_set", f"The variable `{name}` is not set.", fix)

@@ -11,7 +11,7 @@ from server.config.findings import Findings, closest, shown
 from server.config.keys import TRANSPORTS, folded
 from server.config.secrets import is_written_out, named_arguments
 from server.config.sections import JsonObject
-from server.config.settings import DAY_MS, Hints, Names, Protocol, Section
+from server.config.settings import DAY_MS, Hints, Names, Protocol, Section, Whole
 from server.config.variables import literal_part
 
 
@@ -37,6 +37,8 @@ CommandLine: TypeAlias = Annotated[
 ]
 Wait: TypeAlias = Annotated[float | None, Field(gt=0, le=DAY_MS, allow_inf_nan=False)]
 
+IdleStop: TypeAlias = Annotated[Whole, Field(ge=0, le=DAY_MS // 1000)] | None
+
 
 class EntryInput(Section):
     type: str = ""
@@ -60,6 +62,8 @@ class EntryInput(Section):
     trusted: bool = False
     hints: Hints | None = None
     protocol: Protocol = "legacy"
+    gateway: bool | None = None
+    idle_stop_seconds: IdleStop = None
 
     def __repr__(self) -> str:
         return f"EntryInput({len(self.command_line)} words)"  # the values may be secret
@@ -91,14 +95,14 @@ def warn_of_written_out_secrets(written: JsonObject, where: str, findings: Findi
         values = written.get(place)
         for name, value in values.items() if isinstance(values, dict) else ():
             if isinstance(value, str) and is_written_out(name, literal_part(value)):
-                _warn_of_secret(f"{place}.{shown(name)}", where, findings)
+                warn_of_secret(f"{place}.{shown(name)}", where, findings)
     args = written.get("args")
     texts = [literal_part(arg) for arg in args if isinstance(arg, str)] if isinstance(args, list) else []
     if any(is_written_out(name, value) for name, value in named_arguments(texts)):
-        _warn_of_secret("args", where, findings)
+        warn_of_secret("args", where, findings)
 
 
-def _warn_of_secret(place: str, where: str, findings: Findings) -> None:
+def warn_of_secret(place: str, where: str, findings: Findings) -> None:
     findings.warn(
         "literal_secret",
         f"{where}.{place}",

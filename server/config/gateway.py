@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import StrictBool
 
 from server.config.findings import Finding, Findings, closest, shown
-from server.config.keys import GATEWAY_NOT_YET, SECTION_NOT_YET
+from server.config.keys import GATEWAY_NOT_YET, OPENCLAW, SECTION_NOT_YET
 from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
 from server.config.settings import (
     GatewaySettings,
@@ -24,6 +24,9 @@ from server.config.settings import (
 from server.config.tool_search import read_tool_search
 
 SectionT = TypeVar("SectionT", bound=Section)
+
+# Every key that `gateway` may have.
+GATEWAY_KEYS = keys_of(GatewaySettings) | {OPENCLAW}
 
 # What a policy that cannot be read amounts to: nothing passes until it is mended, rather than everything.
 NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
@@ -53,7 +56,7 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
         message = "`gateway` should be an object; nothing of it can be read, a policy neither, so no tool is reachable."
         findings.add(Finding("error", "wrong_type", where, message, "Correct it, or leave it out."))
         return GatewaySettings(policy=NOTHING_PASSES)
-    warn_of_unknown_keys(written, keys_of(GatewaySettings), where, findings, GATEWAY_NOT_YET)
+    warn_of_unknown_keys(written, GATEWAY_KEYS, where, findings, GATEWAY_NOT_YET)
     _note_not_yet(written, GATEWAY_NOT_YET, where, findings)
     plain = read_section(_Plain, written)
     warn_of_mended(plain.mended, where, findings)

@@ -85,8 +85,11 @@ ROOT_KEYS = frozenset(("mcpServers", "gateway"))
 # Beside the servers, read here too: `toolSearch` by itself or in `tools`, and what `${input:…}` refers to.
 READ_BESIDE = frozenset(("toolSearch", "inputs"))
 
+# In `gateway`, and an upstream instead of a setting (`server.config.openclaw`).
+OPENCLAW = "openclaw"
+
 # Named by the specification for what a later version does.
-GATEWAY_NOT_YET = frozenset(("openclaw", "inputs", "clientTools", "profiles"))
+GATEWAY_NOT_YET = frozenset(("inputs", "clientTools", "profiles"))
 SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
     "log": frozenset(("sessionDir", "arguments")),

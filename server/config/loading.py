@@ -14,12 +14,14 @@ from server.config.entry import Surroundings, WrittenEntry, mark_same_owner, rea
 from server.config.files import read_text, take_write_from
 from server.config.findings import ConfigError, Finding, Findings, closest, shown
 from server.config.formats import parse_file
-from server.config.gateway import read_gateway, warn_of_patterns
+from server.config.gateway import GATEWAY_KEYS, read_gateway, warn_of_patterns
 from server.config.inputs import Answers, Ask, Input, ask_nobody, declared_inputs
-from server.config.keys import READ_BESIDE, ROOT_KEYS
+from server.config.keys import OPENCLAW, READ_BESIDE, ROOT_KEYS
+from server.config.openclaw import read_openclaw
 from server.config.roots import Servers, find_servers
-from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
-from server.config.settings import GatewaySettings, Settings
+from server.config.sections import JsonObject, warn_of_unknown_keys
+from server.config.settings import Settings
+from server.config.started_by import with_own_mark
 from server.config.text import BadText
 from server.config.variables import Variables
 
@@ -49,14 +51,21 @@ def load(
     `ask` gets what is neither in the environment nor stored of the inputs that the files leave open; if `ask_for` names
     an entry, by its key or its owner, only what that one needs.
 
-    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
+    Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone; and for a
+    gateway that has, by way of others, started itself.
     """
     findings = Findings()
     files = [_read(cwd / path, cwd, findings) for path in paths]
-    gateway, gateway_where = _gateway(files, findings)
+    written, gateway_where = _gateway(files, findings)
+    gateway = read_gateway(written, gateway_where, findings)
     answers = Answers(environ, ask, findings)
-    around = Surroundings(environ, Variables.of(environ, cwd), answers, gateway, ask_for)
+    started_by = with_own_mark(environ, (file.path for file in files))
+    around = Surroundings(environ, Variables.of(environ, cwd), answers, started_by, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
+    if isinstance(written, dict):
+        inputs = {key: one for file in files for key, one in file.inputs.items()}
+        place = f"{gateway_where}.{OPENCLAW}"
+        entries.append(read_openclaw(written.get(OPENCLAW), place, inputs, around, findings))
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
     return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
@@ -89,7 +98,7 @@ def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findin
         near = {key: None for key in islice(root, MAX_ROOT_KEYS) if key not in ROOT_KEYS and closest(key, ROOT_KEYS)}
         warn_of_unknown_keys(near, ROOT_KEYS, str(path), findings, {place[0] for place in ROOTS})
         return
-    misplaced = root.keys() & keys_of(GatewaySettings) - READ_BESIDE
+    misplaced = root.keys() & GATEWAY_KEYS - READ_BESIDE
     for key in sorted(misplaced):
         findings.warn("misplaced_key", str(path), f"`{key}` is not read here.", f"Move it: gateway.{key}")
     read = {
@@ -99,7 +108,7 @@ def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findin
     }
     if _tool_search_of_openclaw(root) is not None:
         read.add("tools")
-    warn_of_unknown_keys(root, ROOT_KEYS, str(path), findings, {*keys_of(GatewaySettings), *read})
+    warn_of_unknown_keys(root, ROOT_KEYS, str(path), findings, {*GATEWAY_KEYS, *read})
 
 
 def _written_entries(files: Iterable[_File], findings: Findings) -> list[WrittenEntry]:
@@ -119,19 +128,19 @@ def _written_entries(files: Iterable[_File], findings: Findings) -> list[Written
     return list(merged.values())[:MAX_SERVERS]
 
 
-def _gateway(files: Iterable[_File], findings: Findings) -> tuple[GatewaySettings, str]:
+def _gateway(files: Iterable[_File], findings: Findings) -> tuple[object, str]:
+    """What is written in all files together, and where."""
     having = [(file, part) for file in files if (part := _gateway_part(file, findings)) is not None]
     merged: object = None
     for _, part in having:
         merged = _merged(merged, part)
-    where = f"{having[0][0].path}: gateway" if len(having) == 1 else "gateway"
-    return read_gateway(merged, where, findings), where
+    return merged, f"{having[0][0].path}: gateway" if len(having) == 1 else "gateway"
 
 
 def _gateway_part(file: _File, findings: Findings) -> object:
     """The settings of ours in one file: under `gateway`, and `toolSearch` where OpenClaw has it."""
     ours = file.root.get("gateway")
-    if file.servers.dialect.owns_gateway and isinstance(ours, dict) and keys_of(GatewaySettings).isdisjoint(ours):
+    if file.servers.dialect.owns_gateway and isinstance(ours, dict) and GATEWAY_KEYS.isdisjoint(ours):
         ours = None
     beside = file.root.get("toolSearch")
     found = beside if beside is not None else _tool_search_of_openclaw(file.root)

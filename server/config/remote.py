@@ -45,7 +45,7 @@ class Connection:
 def connection_of(entry: EntryInput, used: Mapping[str, str], site: Site, findings: Findings) -> Connection:
     """`used` are the variables whose values went into the entry."""
     headers = dict(_sent(entry.headers, site.where, findings))
-    troubles = (*_wrong_kind(entry.kind), *_wrong_url(entry.url), *_wrong_headers(headers), *_wrong_helper(entry, site))
+    troubles = (*_wrong_kind(entry.kind), *wrong_url(entry.url), *_wrong_headers(headers), *_wrong_helper(entry, site))
     given = {**passed(site.environ, entry.pass_env), **entry.env} if entry.headers_helper else {}
     secrets = redacted_values({**headers, **given}, entry.headers_helper[1:], used) | _inside_url(entry.url)
     troubles += tuple(_wrong_environment(given))
@@ -57,6 +57,11 @@ def connection_of(entry: EntryInput, used: Mapping[str, str], site: Site, findin
     fingerprint = fingerprint_of([entry.url, transport, sorted(headers.items()), entry.headers_helper])
     remote = Remote(entry.url, transport, MappingProxyType(headers), entry.headers_helper)
     return Connection(remote, env, fingerprint, secrets, ())
+
+
+def is_this_machine(url: str) -> bool:
+    parts = _parts(url)
+    return parts is not None and parts.hostname in _THIS_MACHINE
 
 
 def _sent(written: Mapping[str, str], where: str, findings: Findings) -> Iterable[tuple[str, str]]:
@@ -78,7 +83,7 @@ def _wrong_kind(kind: str) -> Iterable[Trouble]:
         yield Trouble("no_websocket", "WebSocket upstreams are not supported.", "Use the server's HTTP address.")
 
 
-def _wrong_url(url: str) -> Iterable[Trouble]:
+def wrong_url(url: str) -> Iterable[Trouble]:
     if not url:
         yield Trouble("no_url", "The entry has no `url`.", "Add the address to connect to.")
         return
@@ -115,7 +120,7 @@ def _wrong_environment(given: Mapping[str, str]) -> Iterable[Trouble]:
 def _warn_of_plain_text(url: str, headers: Mapping[str, str], where: str, findings: Findings) -> None:
     parts = _parts(url)
     telling = [name for name in headers if is_telling_name(name)]
-    if telling and parts and parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:
+    if telling and parts and parts.scheme == "http" and not is_this_machine(url):
         message = f"The header `{shown(telling[0])}` goes over the network in plain text."
         findings.warn("plain_http", f"{where}.url", message, "Use https://.")
 

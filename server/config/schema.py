@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from importlib import resources
 
 from server.config.entry_input import EntryInput
-from server.config.keys import ALIASES, URL_KEYS, WAITS
+from server.config.keys import ALIASES, OPENCLAW, URL_KEYS, WAITS
+from server.config.openclaw import OpenClawInput
 from server.config.sections import JsonObject
 from server.config.settings import GatewaySettings
 
@@ -43,6 +44,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "trusted": "Whether the server's parameter and result descriptions are shown as it gives them.",
         "hints": "Whether hints about a tool are added to search results.",
         "protocol": "The era of the protocol that is spoken with the server.",
+        "gateway": "Whether the server is a gateway too. Found out, if left out; true also lets toolfold start toolfold.",
+        "idleStopSeconds": "Seconds without a call after which the server is stopped until the next one. 0: never.",
     },
     "Gateway": {
         "toolSearch": "How tools are found. true means mode code, false switches it off.",
@@ -53,6 +56,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "log": "What is written to standard error.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
+        "openclaw": "An OpenClaw Gateway, whose tools are in the catalogue like any other's.",
         "semantic": "Whether search goes by meaning too, beside words. Needs the extra toolfold[semantic].",
         "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
         "until `toolfold trust` accepts them, or nothing.",
@@ -69,6 +73,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "StartupSettings": {
         "mode": "eager starts all servers at once, lazy each of them when it is needed.",
+        "idleStopSeconds": "Seconds without a call after which a server is stopped until the next one. 0: never.",
         "concurrency": "How many servers start at the same time. By the number of cores, if left out.",
         "timeoutMs": "How long a server may take to start.",
     },
@@ -81,6 +86,22 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     "HttpSettings": {
         "tokens": "A name for each bearer token, and sha256: with the hash of the token. Never the token itself.",
         "allowHosts": "Host names under which this server is reached, besides its own address and localhost.",
+    },
+    "OpenClaw": {
+        "url": "The Gateway's address. On this machine, at OpenClaw's own port, if left out.",
+        "token": "The Gateway's token, as ${NAME}. Left out: what OPENCLAW_GATEWAY_TOKEN holds.",
+        "password": "The Gateway's password, as ${NAME}, where it asks for one instead of a token.",
+        "sessionKey": "The session on whose behalf tools are called.",
+        "agentId": "The agent whose tools they are. The default agent, if left out.",
+        "allow": "Tools that you have opened in OpenClaw's own gateway.tools.allow, such as sessions_send.",
+        "deny": "Tools that are left out: names or globs.",
+        "profile": "The set of tools that is let through: minimal, coding, messaging or full.",
+        "alsoAllow": "Tools that are let through although the profile does not have them.",
+        "visibility": "The sessions that can be seen: self, tree (and those it started), agent, or all.",
+        "sanitizeHistory": "Whether scaffolding and secrets are taken out of what sessions_history answers.",
+        "schemas": "live asks the Gateway for its tools' parameters where it can; bundled never does.",
+        "timeout": "How long a call may take, in milliseconds.",
+        "disabled": "Whether the Gateway is left out.",
     },
     "LogSettings": {"level": "The least severe messages that are written."},
 }
@@ -103,13 +124,16 @@ def document() -> JsonObject:
     """The schema, a new one at each call."""
     server = EntryInput.model_json_schema(ref_template=_DEFINITIONS)
     gateway = GatewaySettings.model_json_schema(ref_template=_DEFINITIONS)
-    written = {**gateway.pop("$defs"), "Gateway": gateway, "Server": server}
+    openclaw = OpenClawInput.model_json_schema(ref_template=_DEFINITIONS)
+    written = {**gateway.pop("$defs"), "Gateway": gateway, "OpenClaw": openclaw, "Server": server}
     _write_as_in_a_file(written["ToolSearchSettings"])
     definitions = {name: _described(name, written[name]) for name in sorted(written)}
     definitions["Server"]["x-also-read"] = _also_read()
     definitions["ToolSearch"] = {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/ToolSearchSettings"}]}
     tool_search = {"$ref": "#/$defs/ToolSearch", "description": DESCRIPTIONS["Gateway"]["toolSearch"]}
-    definitions["Gateway"]["properties"] = {**_properties(definitions["Gateway"]), "toolSearch": tool_search}
+    either = {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/OpenClaw"}]}
+    beside = {"toolSearch": tool_search, OPENCLAW: {"description": DESCRIPTIONS["Gateway"][OPENCLAW], **either}}
+    definitions["Gateway"]["properties"] = {**_properties(definitions["Gateway"]), **beside}
     return {
         "$schema": DIALECT,
         "$id": IDENTITY,

@@ -76,7 +76,10 @@ class PolicySettings(Section):
 
 
 class StartupSettings(Section):
+    """`idle_stop_seconds`: a server that nobody has called for so long is stopped until the next call; 0 for never."""
+
     mode: Literal["eager", "lazy"] = "eager"
+    idle_stop_seconds: Whole = Field(default=0, ge=0, le=DAY_MS // 1000)
     concurrency: Annotated[int, Field(ge=1, le=256), BeforeValidator(_whole)] | None = None  # None: by the cores
     timeout_ms: Whole = Field(default=60_000, ge=100, le=DAY_MS)
 
@@ -133,8 +136,29 @@ class Remote:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenClaw:
+    """An OpenClaw Gateway to connect to, and what of its tools is let through. Its secret is shown nowhere."""
+
+    url: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+    is_password: bool = False
+    session_key: str = "main"
+    agent_id: str = ""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    profile: Literal["minimal", "coding", "messaging", "full"] = "full"
+    also_allow: tuple[str, ...] = ()
+    visibility: Literal["self", "tree", "agent", "all"] = "tree"
+    sanitizes: bool = True
+    schemas: Literal["live", "bundled"] = "live"
+
+
+@dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """One upstream: to be started, or, with a `remote`, to be connected to. With a `problem` it is left alone."""
+    """One upstream: to be started, or, with a `remote` or an `openclaw`, to be connected to.
+
+    With a `problem` it is left alone.
+    """
 
     key: str
     owner: str
@@ -147,6 +171,7 @@ class ServerEntry:
     )  # of the child, or the helper
     cwd: str | None = field(default=None, repr=False)
     remote: Remote | None = None
+    openclaw: OpenClaw | None = None
     description: str = field(default="", repr=False)
     timeout_seconds: float | None = None
     total_timeout_seconds: float | None = None
@@ -157,6 +182,8 @@ class ServerEntry:
     trusted: bool = False
     hints: Hints = "off"
     protocol: Protocol = "legacy"
+    gateway: bool | None = None  # None: it is found out whether it is one
+    idle_stop_seconds: float | None = None
     fingerprint: str = ""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     where: str = field(default="", compare=False)  # the file and the place in it, as findings have them

@@ -116,7 +116,7 @@ def _as_the_host_means_it(entry: JsonObject, dialect: Dialect) -> JsonObject:
     for place in ("env", "headers"):
         values = entry.get(place)
         if isinstance(values, dict):
-            entry[place] = {name: _secret_reference(value) for name, value in values.items()}
+            entry[place] = {name: secret_reference(value) for name, value in values.items()}
     if dialect.variable is None:
         return entry
     return {
@@ -136,7 +136,7 @@ def _referring(value: object, variable: re.Pattern[str]) -> object:
     return value
 
 
-def _secret_reference(value: object) -> object:
+def secret_reference(value: object) -> object:
     """OpenClaw's `{"source": "env", "id": "NAME"}` in place of a value."""
     if not isinstance(value, dict) or not isinstance(value.get("id"), str) or not isinstance(value.get("source"), str):
         return value

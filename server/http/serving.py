@@ -21,6 +21,7 @@ from server.http.address import Address
 from server.http.gate import MCP_PATH, Gate, Rules
 from server.http.tokens import Tokens
 from server.modes import Modes
+from server.node import kept_node
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
@@ -63,7 +64,9 @@ class Door:
 
 def serve_http(settings: Settings, directories: Directories, reread: Callable[[], Settings], door: Door) -> None:
     """Runs until it is told to end, then ends the process. `reread` reads the same files again, and raises ConfigError."""
-    service = partial(_Service, settings, directories, door, Log(settings, door.secrets))
+    log = Log(settings, door.secrets)
+    node = kept_node(directories.state, str(door.address), settings.sources)
+    service = partial(_Service, settings, directories, door, log, node)
     run_to_the_end(partial(_serve, settings, directories, reread, service))
 
 
@@ -117,7 +120,7 @@ async def _drain(gate: Gate, web: "WebServer", sdk: "SdkServer") -> None:
 class _Service:
     """What lasts from before there is a gateway until after it."""
 
-    def __init__(self, settings: Settings, directories: Directories, door: Door, log: Log) -> None:
+    def __init__(self, settings: Settings, directories: Directories, door: Door, log: Log, node: str) -> None:
         self._door = door
         self._log = log
         self._running: Running | None = None
@@ -125,7 +128,7 @@ class _Service:
         self.listener = door.listener
         self.state_file = StateFile(directories.state, self._state)
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch)
+        self.published = Published(settings, self.modes, self.state_file.touch, node)
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:

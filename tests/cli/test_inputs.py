@@ -72,12 +72,11 @@ def test_an_answer_is_set_listed_used_and_forgotten(folder: Path) -> None:
     assert toolfold(folder, "config", "input", "set", "maps-key", stdin=f"{SECRET}\n").code == 0
     listed = toolfold(folder, "config", "input", "list", "--json")
     assert listed.json() == {"file": str(folder / "toolfold-state/inputs.json"), "inputs": ["maps-key"]}
-    assert toolfold(folder, "config", "input", "list").out == "maps-key\n"
     assert given(toolfold(folder, *CALL)) == SECRET
     unknown = toolfold(folder, "config", "input", "forget", "maps")
     assert (unknown.code, "Did you mean maps-key?" in unknown.err) == (12, True)
     assert toolfold(folder, "config", "input", "forget", "maps-key").code == 0
-    assert toolfold(folder, *CALL).code == 1
+    assert toolfold(folder, "config", "input", "list").out == ""
 
 
 def test_an_answer_is_set_at_a_terminal_without_being_shown(folder: Path) -> None:

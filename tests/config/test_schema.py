@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from server.config import GatewaySettings
 from server.config.entry_input import EntryInput
+from server.config.openclaw import OpenClawInput
 from server.config.schema import DESCRIPTIONS, DIALECT, FILE_NAME, document, text
 from server.config.sections import JsonObject, keys_of
 from server.config.settings import HttpSettings, LimitSettings, LogSettings, PolicySettings, Section, StartupSettings
@@ -17,7 +18,7 @@ PROJECT = Path(__file__).parents[2]
 EXAMPLE = PROJECT / "mcp.json.example"
 MODELS: tuple[tuple[str, type[Section]], ...] = (
     ("Server", EntryInput),
-    ("Gateway", GatewaySettings),
+    ("OpenClaw", OpenClawInput),
     ("PolicySettings", PolicySettings),
     ("StartupSettings", StartupSettings),
     ("LimitSettings", LimitSettings),
@@ -47,6 +48,13 @@ def test_every_key_of_a_model_is_there_and_described(name: str, model: type[Sect
     definitions = document()["$defs"]
     assert isinstance(definitions, dict)
     assert definitions[name]["properties"].keys() == keys_of(model) == DESCRIPTIONS[name].keys()
+
+
+def test_the_gateway_has_its_settings_and_an_upstream_of_its_own() -> None:
+    definitions = document()["$defs"]
+    assert isinstance(definitions, dict)
+    keys = definitions["Gateway"]["properties"].keys()
+    assert keys == keys_of(GatewaySettings) | {"openclaw"} == DESCRIPTIONS["Gateway"].keys()
 
 
 def strings(value: object) -> Iterator[str]:

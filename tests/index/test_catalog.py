@@ -208,7 +208,7 @@ def test_a_hidden_namesake_does_not_make_a_name_ambiguous() -> None:
 
 
 def test_a_very_long_reference_is_cut() -> None:
-    assert catalog_of(listing("files", "read")).resolve("y" * 100_000) == Unresolved("y" * 258, False, ())
+    assert catalog_of(listing("files", "read")).resolve("y" * 100_000) == Unresolved("y" * 530, False, ())
 
 
 def test_the_fingerprint_follows_what_search_can_see_and_nothing_else() -> None:

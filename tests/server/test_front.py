@@ -8,14 +8,15 @@ import anyio
 import pytest
 
 from server.face import Face
-from server.front import REPLAYED_ID, Front, Identity
+from server.front import REPLAYED_ID, Front
+from server.identity import Identity
 from server.sdk import SdkServer
 from tests.support.gateways import Opened, gateway
 from tests.support.hosts import ENVELOPE, part
 from tests.support.upstreams import entry
 from upstream_clients import JsonObject
 
-IDENTITY = Identity({"name": "toolfold", "title": "toolfold", "version": "0"}, "How to use it.\n- one")
+IDENTITY = Identity({"name": "toolfold", "title": "toolfold", "version": "0"}, "How to use it.\n- one", "us")
 CLIENT = {"name": "hand", "version": "1"}
 
 
@@ -320,18 +321,18 @@ def test_a_request_that_was_refused_is_not_answered_again_at_the_end() -> None:
 
 def test_a_host_hears_of_a_changed_list_once_it_has_said_that_it_is_initialized() -> None:
     front, lines = listening()
-    front.listing_changed()
+    front.listing_changed(published=True)
     send(front, initialize())
-    front.listing_changed()
+    front.listing_changed(published=True)
     send(front, INITIALIZED)
-    front.listing_changed()
+    front.listing_changed(published=True)
     assert lines.messages[1:] == [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}]
 
 
 def test_a_modern_host_is_not_told_by_the_front() -> None:
     front, lines = listening()
     send(front, modern(1, "tools/list"), INITIALIZED)
-    front.listing_changed()
+    front.listing_changed(published=True)
     assert [message.get("id") for message in lines.messages] == [1]
 
 

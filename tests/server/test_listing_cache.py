@@ -50,7 +50,7 @@ def test_the_file_is_private_and_plain_json(cache: ListingCache, tmp_path: Path)
     document = json.loads(path.read_bytes())
     assert (path.name, set(document)) == (
         "one-0123456789abcdef.json",
-        {"format", "saved", "era", "instructions", "tools"},
+        {"format", "saved", "era", "instructions", "gateway", "tools"},
     )
 
 
@@ -72,6 +72,7 @@ WHOLE = {"format": FORMAT, "saved": 1.0, "era": "legacy", "instructions": "", "t
         json.dumps({**WHOLE, "tools": [{"name": "a"}, "b"]}).encode(),
         json.dumps({**WHOLE, "instructions": None}).encode(),
         json.dumps({**WHOLE, "saved": "yesterday"}).encode(),
+        json.dumps({**WHOLE, "gateway": None}).encode(),
     ],
 )
 def test_a_file_that_write_would_not_have_written_is_as_good_as_none(

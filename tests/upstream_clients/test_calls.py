@@ -22,6 +22,7 @@ from upstream_clients import (
     UpstreamRefused,
     UpstreamTimeout,
 )
+from upstream_clients.bulkhead import IN_FLIGHT
 
 ODD_RESULT: JsonObject = {
     "content": [
@@ -115,13 +116,15 @@ async def test_many_calls_at_once_each_get_their_own_answer() -> None:
         async def call(owner: str, text: str) -> None:
             answers[text] = text_of(await fleet.call(owner, "hold", {"text": text}, {}))
 
-        async with anyio.create_task_group() as tasks:
-            for number in range(200):
-                tasks.start_soon(call, "ab"[number % 2], str(number))
-            await anyio.wait_all_tasks_blocked()
-            for owner in "ab":
-                await fleet.call(owner, "release", {}, {})
-    assert answers == {str(number): str(number) for number in range(200)}
+        at_once = 2 * (IN_FLIGHT - 1)  # so that the call that releases them goes through
+        for first in range(0, 15 * at_once, at_once):
+            async with anyio.create_task_group() as tasks:
+                for number in range(first, first + at_once):
+                    tasks.start_soon(call, "ab"[number % 2], str(number))
+                await anyio.wait_all_tasks_blocked()
+                for owner in "ab":
+                    await fleet.call(owner, "release", {}, {})
+    assert answers == {str(number): str(number) for number in range(15 * at_once)}
 
 
 async def test_answers_under_wrong_ids_reach_nobody() -> None:
@@ -231,11 +234,11 @@ async def test_all_calls_under_way_fail_with_the_connection_and_none_is_sent_aga
             failures.append(await outcome(fleet, "a", name))
 
         async with anyio.create_task_group() as tasks:
-            for name in ["never"] * 10 + ["crash"]:
+            for name in ["never"] * (IN_FLIGHT - 1) + ["crash"]:
                 tasks.start_soon(call, name)
         await witness.until(lambda: witness.states("a").count(State.READY) == 2)
-    assert [(type(each), str(each)) for each in failures] == [(UpstreamGone, "it ended with exit code 3")] * 11
-    assert len([1 for message in received(log) if message["method"] == "tools/call"]) == 11
+    assert [(type(each), str(each)) for each in failures] == [(UpstreamGone, "it ended with exit code 3")] * IN_FLIGHT
+    assert len([1 for message in received(log) if message["method"] == "tools/call"]) == IN_FLIGHT
 
 
 async def test_half_a_line_is_waited_for_no_longer_than_an_answer() -> None:

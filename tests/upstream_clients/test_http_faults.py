@@ -4,18 +4,12 @@ import json
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Final
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
+from tests.support.certificates import server_context, signed_by_itself
 from tests.support.endpoints import MESSAGE_BYTES, endpoint_spec
 from tests.support.fleets import fleet_of, outcome
 from tests.support.hosts import text_of
@@ -220,32 +214,11 @@ async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None
     assert stub.seen == []
 
 
-def signed_by_itself(folder: Path) -> Path:
-    """A certificate for this machine that no authority has signed, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path = folder / "certificate.pem"
-    path.write_bytes(private + certificate.public_bytes(Encoding.PEM))
-    return path
-
-
 async def test_a_certificate_is_checked_against_the_authorities_of_the_system_or_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = signed_by_itself(tmp_path)
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(path)
-    async with http_stub(tls=tls) as stub:
+    async with http_stub(tls=server_context(path)) as stub:
         async with fleet_of(endpoint_spec("a", stub.url)) as (_, witness):
             down = await witness.until_state("a", State.DOWN)
         assert down.error == f"the certificate of {stub.base[8:]} is not accepted: self-signed certificate"

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import count
 
 import anyio
@@ -50,6 +51,18 @@ async def test_the_session_and_the_version_are_told_with_every_message() -> None
         "tools/call": (SESSION, "2025-06-18"),
         "DELETE": (SESSION, "2025-06-18"),
     }
+
+
+async def test_an_address_that_nobody_uses_is_left_and_greeted_again_for_the_next_call() -> None:
+    async with http_stub() as stub:
+        sleepy = replace(endpoint_spec("a", stub.url), lazy=True, idle_stop_seconds=0.2)
+        async with fleet_of(sleepy) as (fleet, witness):
+            for times in (1, 2):
+                assert text_of(await fleet.call("a", "echo", {}, {})) == "echo"
+                await witness.until(lambda: witness.states("a").count(State.ASLEEP) == times)  # noqa: B023
+    assert [what for what in stub.whats() if what not in ("GET", "notifications/initialized")] == [
+        "initialize", "tools/list", "tools/call", "DELETE", "initialize", "tools/list", "tools/call", "DELETE",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

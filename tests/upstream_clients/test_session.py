@@ -7,6 +7,7 @@ import pytest
 from tests.support.virtual_time import in_virtual_time
 from tests.support.wire import Answer, Wire, error, in_turn, result, silence
 from upstream_clients import JsonObject, Patience, UpstreamError, UpstreamGone, UpstreamTimeout
+from upstream_clients.chain import Chaining
 from upstream_clients.era import Era, Greeter, Greeting
 from upstream_clients.session import Session, Wanted
 
@@ -27,7 +28,7 @@ class Conversation:
         self.listings: list[list[object]] = []
         self.session = Session("talk", Greeter({}), self._keep)
         self.wire.receive = self.session.receive
-        self._wanted = Wanted(era, None, 60)
+        self._wanted = Wanted(era, None, 60, Chaining("us"))
 
     async def serve(self) -> None:
         await self.session.serve(self.wire.write, self._wanted)

@@ -11,7 +11,8 @@ from typing import Final
 
 import anyio
 import anyio.to_thread
-import httpx2
+
+from upstream_clients.network import certificates
 
 GOOD_SECONDS: Final = 3600.0
 
@@ -33,10 +34,5 @@ class Certificates:
         """The authorities as they were read, at most GOOD_SECONDS ago."""
         async with self._reading:
             if self._read is None or time.monotonic() - self._read.at > GOOD_SECONDS:
-                self._read = _Read(await anyio.to_thread.run_sync(_read), time.monotonic())
+                self._read = _Read(await anyio.to_thread.run_sync(certificates), time.monotonic())
             return self._read.context
-
-
-def _read() -> ssl.SSLContext:
-    """Blocks for tens of milliseconds."""
-    return httpx2.create_ssl_context(trust_env=True)

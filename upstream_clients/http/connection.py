@@ -10,7 +10,6 @@ Laws
 """
 
 import json
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -25,19 +24,16 @@ from upstream_clients.framing import JsonObject
 from upstream_clients.http.certificates import Certificates
 from upstream_clients.http.credentials import Credentials
 from upstream_clients.http.exchange import Sending
-from upstream_clients.http.faults import ADDRESS_HINT, CONNECT_SECONDS, Fault, Then
+from upstream_clients.http.faults import ADDRESS_HINT, Fault, Then
 from upstream_clients.http.guard import Guard
 from upstream_clients.http.link import Link
 from upstream_clients.http.sse import speak_sse
 from upstream_clients.http.streamable import speak_streamable
+from upstream_clients.network import CONNECT_SECONDS, network
 
 WRITE_SECONDS: Final = 30.0
 POOL_SECONDS: Final = 10.0
-"""For one of the connections to come free, of which there are CONNECTIONS."""
-
-CONNECTIONS: Final = 100
-KEPT_CONNECTIONS: Final = 4
-"""Calls that follow each other use one; the rest is closed after a few idle seconds."""
+"""For one of the connections to come free, of which there are as many as `network` says."""
 
 WAITING_MESSAGES: Final = 1_000
 """What may wait to be sent: more than hosts have calls under way."""
@@ -86,9 +82,8 @@ class HttpConnection:
         """Speaks to the server until the connection is over. Its scope is shielded: `close` ends it, in bounded time."""
         try:
             with self._scope:
-                guard = Guard(
-                    _network(await self._certificates.current()), self._endpoint, self._credentials, self._take_fault
-                )
+                transport = network(await self._certificates.current())
+                guard = Guard(transport, self._endpoint, self._credentials, self._take_fault)
                 async with _client(guard) as client:
                     self._guard = guard
                     await self._speak_in_turn(client)
@@ -169,11 +164,6 @@ class HttpOpener:
             finally:
                 with anyio.CancelScope(shield=True):  # bounded by FAREWELL_SECONDS
                     await connection.close()
-
-
-def _network(certificates: ssl.SSLContext) -> httpx2.AsyncBaseTransport:
-    limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS)
-    return httpx2.AsyncHTTPTransport(verify=certificates, trust_env=False, limits=limits)
 
 
 def _client(guard: Guard) -> httpx2.AsyncClient:

@@ -5,12 +5,8 @@ type says is cut short.
 """
 
 import re
-import socket
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from typing import Final
 
@@ -19,13 +15,10 @@ import httpx2
 from upstream_clients.errors import (
     SessionEnded,
     UpstreamError,
-    UpstreamGone,
     UpstreamProtocolFault,
     UpstreamUnauthorized,
 )
-
-CONNECT_SECONDS: Final = 10.0
-"""The longest way around the world takes a tenth of it; whoever has not answered by then is not there."""
+from upstream_clients.network import BUSY, why_broken
 
 ADDRESS_HINT: Final = 'Correct "url": the path is often /mcp, or /sse for older servers.'
 
@@ -72,19 +65,18 @@ class _Meaning:
 OF_ANOTHER_PROTOCOL: Final = frozenset((400, 404, 405, 406, 415, 501))
 """What a server answers to a greeting that it does not understand: of the other transport, or of the other era."""
 
-_BUSY: Final = "Try again later."
 _STATUSES: Final[Mapping[int, _Meaning]] = {
     403: _Meaning("it refuses this with what it was given", "Look whether its token may do this."),
     404: _Meaning("there is nothing at its address", ADDRESS_HINT),
     405: _Meaning("its address does not take MCP messages", ADDRESS_HINT),
     406: _Meaning("its address does not take MCP messages", ADDRESS_HINT),
-    408: _Meaning("it waited too long for the request", _BUSY, ran=True),
+    408: _Meaning("it waited too long for the request", BUSY, ran=True),
     413: _Meaning("the arguments are larger than it takes", "Send less at once."),
-    429: _Meaning("it has had too many requests", _BUSY),
+    429: _Meaning("it has had too many requests", BUSY),
     500: _Meaning("it failed inside", "Its own log says why.", ran=True),
-    502: _Meaning("what stands before it had no good answer from it", _BUSY, ran=True),
-    503: _Meaning("it is not available now", _BUSY),
-    504: _Meaning("what stands before it had no answer from it in time", _BUSY, ran=True),
+    502: _Meaning("what stands before it had no good answer from it", BUSY, ran=True),
+    503: _Meaning("it is not available now", BUSY),
+    504: _Meaning("what stands before it had no answer from it in time", BUSY, ran=True),
 }
 
 
@@ -116,17 +108,6 @@ def unanswered() -> Fault:
     return Fault(UpstreamProtocolFault("it took the request and gave no answer (HTTP 202)", ran=True))
 
 
-def compressed() -> Fault:
-    """We ask for none: a small body that unpacks to a huge one would pass every limit."""
-    return Fault(UpstreamProtocolFault("its answer is compressed, which was not asked for", ran=True))
-
-
-def too_large(limit: int) -> UpstreamError:
-    return UpstreamProtocolFault(
-        f"it sent a message over the limit of {limit} bytes", hint="Raise gateway.limits.lineBytes.", ran=True
-    )
-
-
 def redirected(location: httpx2.URL | None, *, again: bool) -> Fault:
     if location is None:
         return Fault(UpstreamProtocolFault("it redirects to nowhere", hint=ADDRESS_HINT))
@@ -137,53 +118,7 @@ def redirected(location: httpx2.URL | None, *, again: bool) -> Fault:
     return Fault(UpstreamError(f"it redirects to {place}", hint=hint))
 
 
-def wait_asked_for(value: str | None, now: datetime | None = None) -> float | None:
-    """The seconds that a Retry-After header asks for; None if it does not say."""
-    if value is None:
-        return None
-    if re.fullmatch(r"\d{1,6}", value.strip()):
-        return float(value)
-    try:
-        when = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
-
-
 def broken(error: httpx2.HTTPError, host: str) -> Fault:
     """A request that the network failed. It ends the connection where no other request would fare better."""
-    if isinstance(error, httpx2.ConnectTimeout):
-        hint = "Look whether the server runs and the network lets you through."
-        return Fault(UpstreamGone(f"no connection to {host} within {CONNECT_SECONDS:g} s", hint=hint), Then.END)
-    if isinstance(error, httpx2.ConnectError):
-        return Fault(_not_connected(_cause(error), host), Then.END)
-    if isinstance(error, httpx2.PoolTimeout):
-        return Fault(UpstreamError("too many requests to it are under way", hint=_BUSY))
-    if isinstance(error, httpx2.LocalProtocolError):
-        return Fault(UpstreamError("the request cannot be written as HTTP", hint='Look at its "headers".'))
-    return Fault(UpstreamGone("its connection was cut before it had answered", ran=True))
-
-
-def _not_connected(cause: BaseException, host: str) -> UpstreamError:
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        hint = "Mend the certificate, or name the authority that signed it in SSL_CERT_FILE."
-        return UpstreamGone(f"the certificate of {host} is not accepted: {cause.verify_message}", hint=hint)
-    if isinstance(cause, ssl.SSLError):
-        return UpstreamGone(f"no TLS with {host}", hint="If it has none, write http:// in its address.")
-    if isinstance(cause, socket.gaierror):
-        return UpstreamGone(f"the name {host} is not known", hint='Correct the host in "url", or look at the network.')
-    hint = "Start the server, or correct the host and the port in its address."
-    return UpstreamGone(f"{host} does not take connections", hint=hint)
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The system's own error under the library's wrappings."""
-    for _ in range(8):
-        below = error.__cause__ or error.__context__
-        if below is None or isinstance(error, OSError):
-            return error
-        if isinstance(below, BaseExceptionGroup):
-            below = below.exceptions[0]
-        error = below
-    return error
+    failure, is_over = why_broken(error, host)
+    return Fault(failure, Then.END if is_over else Then.GO_ON)

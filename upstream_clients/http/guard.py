@@ -26,17 +26,15 @@ from upstream_clients.http.faults import (
     Fault,
     Then,
     broken,
-    compressed,
     redirected,
     refused_by,
     says_session_is_gone,
     session_ended,
-    too_large,
     unanswered,
     unauthorized,
-    wait_asked_for,
     wrong_content,
 )
+from upstream_clients.network import compressed, too_large, wait_asked_for
 
 REDIRECTS: Final = 3
 """A path with and without a slash, and a change of servers: nobody needs more."""
@@ -192,7 +190,7 @@ class Guard(httpx2.AsyncBaseTransport):
 
     def _acceptable(self, response: httpx2.Response, sending: Sending) -> httpx2.Response:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise compressed()
+            raise Fault(compressed())
         kind = _kind(response)
         asks = sending.request_id is not None and sending.is_answered_here and response.request.method == "POST"
         if asks and response.status_code == 202:

@@ -25,7 +25,7 @@ from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, JSONRPCError, JSONRPCRespo
 from upstream_clients.era import VERSION_KEY
 from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamProtocolFault
 from upstream_clients.framing import JsonObject, NotAMessage, check
-from upstream_clients.http.faults import too_large
+from upstream_clients.network import too_large
 
 LISTED_SCHEMAS: Final = 10_000
 """As many as a listing may have (`era`)."""

@@ -14,8 +14,9 @@ from anyio.abc import TaskGroup
 from upstream_clients.errors import UpstreamGone, UpstreamProtocolFault
 from upstream_clients.framing import JsonObject, NotAMessage, dump, parse
 from upstream_clients.http.exchange import SENDING, Sending
-from upstream_clients.http.faults import Fault, Then, redirected, too_large, wrong_content
+from upstream_clients.http.faults import Fault, Then, redirected, wrong_content
 from upstream_clients.http.link import Link
+from upstream_clients.network import too_large
 from upstream_clients.output import INLINE_PARSE_BYTES
 
 EVENTS = "text/event-stream"
