@@ -6,6 +6,7 @@ import from this package only, never from its modules.
 
 from index.catalog import Catalog, Classify, Unresolved
 from index.confidence import Confidence
+from index.cost import BYTES_PER_TOKEN, prompt_bytes, prompt_text, tokens
 from index.evaluate import Evaluation, Question, evaluate, read_questions
 from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
@@ -16,6 +17,7 @@ from index.signature import output_signature, plain_signature, signature
 from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
+    "BYTES_PER_TOKEN",
     "MAX_QUERY_CHARS",
     "Catalog",
     "Classify",
@@ -40,8 +42,11 @@ __all__ = [
     "output_signature",
     "owner_for_key",
     "plain_signature",
+    "prompt_bytes",
+    "prompt_text",
     "read_questions",
     "signature",
     "subschemas",
+    "tokens",
     "tool_id",
 ]

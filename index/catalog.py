@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from index.admission import refusal
+from index.cost import prompt_bytes
 from index.fingerprint import combined, owner_digest
 from index.ids import split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
@@ -45,6 +46,7 @@ class _Shelf:
     by_name: Mapping[str, Tool]
     reachable_names: tuple[Name, ...]
     digest: str
+    prompt_bytes: int
 
 
 class Catalog:
@@ -93,6 +95,14 @@ class Catalog:
         """The tools that a client may find or see, sorted by id."""
         return self._sorted_reachable
 
+    def owners(self) -> frozenset[tuple[str, str]]:
+        """The source and owner of every listing, those without tools included."""
+        return frozenset(self._shelves)
+
+    def prompt_bytes(self, source: str = "") -> int:
+        """About what the reachable tools, or those of one source, would cost in a prompt if each were published as it is."""
+        return sum(shelf.prompt_bytes for (of, _), shelf in self._shelves.items() if source in ("", of))
+
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
@@ -129,6 +139,7 @@ def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
         by_name={tool.name: tool for tool in tools},
         reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in tools if tool.exposure in REACHABLE),
         digest=owner_digest(tools),
+        prompt_bytes=prompt_bytes(tool.definition for tool in tools if tool.exposure in REACHABLE),
     )
 
 

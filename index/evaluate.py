@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from index.cost import tokens
 from index.descriptor import MAX_DESCRIPTION_CHARS, split_first_sentence
 from index.search import Match
 from index.text import is_stop_word, words
@@ -19,7 +20,6 @@ HITS = 5  # a model reads about so many hits before it asks again
 MIN_WORDS = 2  # a description of which less is left says nothing beside the name
 MAX_WORDS = 12  # of a description: what a person might say
 NEAR_DUPLICATE = 0.8  # of all words of two tools; the same tool in two versions of a server has more
-BYTES_PER_TOKEN = 4.5  # of JSON with English text, in the tokenizers of current models
 
 
 class Search(Protocol):
@@ -164,4 +164,4 @@ def _tokens(tools: Iterable[Tool]) -> Mapping[str, int]:
     size: Counter[str] = Counter()
     for tool in tools:
         size[tool.owner] += len(json.dumps(tool.definition, ensure_ascii=False, separators=(",", ":")).encode())
-    return {owner: round(count / BYTES_PER_TOKEN) for owner, count in size.most_common()}
+    return {owner: tokens(count) for owner, count in size.most_common()}

@@ -9,7 +9,7 @@ import anyio
 
 from server.config import Directories, Settings
 from server.gateway import Gateway
-from server.judging import Judge, follow_pins
+from server.judging import follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
@@ -17,7 +17,7 @@ from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
-from server.standing import Standing, parts_of, secrets_of, specs_of, startable
+from server.standing import Standing, parts_of, rules_of, secrets_of, specs_of, startable
 from server.version import __version__
 from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
 
@@ -57,8 +57,7 @@ async def open_gateway(
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
     pins = Pins(directories.state)
-    judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
-    library = Library(judge, hooks.on_catalogue)
+    library = Library(rules_of(settings, pins), hooks.on_catalogue)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
@@ -95,7 +94,7 @@ class Change:
         after = Policy(settings.servers, settings.gateway)
         known = startable(self._settings)
         standing.redact.learn(secrets_of(settings))
-        library.adopt(Judge(after, standing.pins, settings.gateway))
+        library.adopt(rules_of(settings, standing.pins))
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))

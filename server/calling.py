@@ -16,7 +16,7 @@ from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
 from server.clean import one_line
 from server.errors import GatewayError
-from server.results import ResultStore, bound
+from server.results import READ_RESULT_SCHEMA, ResultStore, bound
 from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
@@ -34,13 +34,6 @@ INLINE_WEIGHT: Final = 200
 
 INLINE_ARGUMENT_ITEMS: Final = 200
 """A longer list or text in the arguments is checked in a worker thread, whatever the schema."""
-
-READ_RESULT_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"ref": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}},
-    "required": ["ref"],
-    "additionalProperties": False,
-}
 
 
 Check: TypeAlias = ArgumentCheck | ResultCheck

@@ -21,6 +21,10 @@ CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage"})
 """What of the host's `_meta` an upstream may see: trace context. All else is for this hop alone."""
 
 
+BY_EXACT_NAME: Final = frozenset({"directory", "off"})
+"""The modes in which a model knows names that are not listed: what they stand for is called as if it were."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
     """A well-formed `tools/call`. `meta` is what of the host's `_meta` may go upstream."""
@@ -70,7 +74,10 @@ class Face:
         ours = self._ours.get(request.name)
         if ours is not None:
             return _success(await ours(request.arguments))
-        tool_id = self._gateway.surface().direct.get(request.name)
+        surface = self._gateway.surface()
+        tool_id = surface.direct.get(request.name)
+        if tool_id is None and surface.mode in BY_EXACT_NAME:
+            tool_id = (await self._gateway.find(request.name)).id
         if tool_id is None:
             raise await self._not_published(request.name)
         return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
@@ -82,8 +89,8 @@ class Face:
                 raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
             every = [query, *queries] if isinstance(query, str) else queries
             return await self._gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
-        if not isinstance(query, str):
-            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+        if not isinstance(query, str) or (not query.strip() and self._gateway.surface().mode == "directory"):
+            return self._gateway.directory()
         return await self._gateway.search(query, _whole(limit))
 
     async def _describe(self, arguments: JsonObject) -> JsonObject:

@@ -16,6 +16,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias
 
 import anyio
@@ -46,7 +47,7 @@ Era: TypeAlias = Literal["legacy", "modern"]
 """The SDK's server is of the era of the first request that reaches it, for life, and refuses those of the other."""
 
 _LATER: Final[JsonObject] = {}
-"""Stands for an answer that will be given by `listing_known`. Compared by identity."""
+"""Stands for an answer that will be given by `catalogue_known`. Compared by identity."""
 
 
 class Pipe(Protocol):
@@ -67,9 +68,11 @@ class Identity:
 
 
 class Front:
-    """Sorts the host's messages. `listing` gives the result of `tools/list`, or None while it can't be known yet."""
+    """Sorts the host's messages. `listing` gives the result of `tools/list`; it and `identity` are None while they can't be
+    known yet.
+    """
 
-    def __init__(self, identity: Identity, listing: Callable[[], JsonObject | None]) -> None:
+    def __init__(self, identity: Identity | None, listing: Callable[[], JsonObject | None]) -> None:
         self._identity = identity
         self._listing = listing
         self._pipe: Pipe | None = None
@@ -77,7 +80,7 @@ class Front:
         self._wake = anyio.Event()
         self._paused = False
         self._open: dict[object, JsonObject] = {}
-        self._deferred: list[tuple[JsonObject, Era]] = []
+        self._deferred: list[tuple[JsonObject, Callable[[], JsonObject]]] = []
         self._era: Era | None = None
         self._handshaken = False
         self._lists_changed_wanted = False
@@ -110,11 +113,11 @@ class Front:
         elif answer is not _LATER:
             self._write({"jsonrpc": "2.0", "id": message["id"], "result": answer})
 
-    def listing_known(self) -> None:
-        """Answers the `tools/list` requests that came before the cache was read."""
+    def catalogue_known(self) -> None:
+        """Answers the requests whose answers had to wait until the cache was read."""
         deferred, self._deferred = self._deferred, []
-        for message, era in deferred:
-            self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._listed(era)})
+        for message, answer in deferred:
+            self._write({"jsonrpc": "2.0", "id": message["id"], "result": answer()})
 
     def listing_changed(self) -> None:
         """Tells a host of the handshake era that the published list is another one now."""
@@ -155,7 +158,7 @@ class Front:
 
     def drain(self) -> None:
         """Answers whatever is still open, because the process ends."""
-        unanswered = [*self._open.values(), *(message for message, _era in self._deferred)]
+        unanswered = [*self._open.values(), *(message for message, _answer in self._deferred)]
         self._deferred.clear()
         for message in unanswered:
             self.refuse(message.get("id"), DRAINING, DRAINING_WORDS)
@@ -172,12 +175,12 @@ class Front:
 
     def _answer_method(self, message: JsonObject, method: object, params: JsonObject) -> JsonObject | None:
         if method == "initialize":
-            return self._initialize(params)
+            return self._initialize(message, params)
         era = _era_of(params)
         if era is None or self._era not in (None, era):
             return None
         if era == "modern" and method == "server/discover":
-            return self._discover()
+            return self._later(message, self._discover, is_known=self._identity is not None)
         if era == "legacy" and not self._handshaken:
             return None
         if era == "legacy" and method == "ping":
@@ -186,7 +189,7 @@ class Front:
             return self._list(message, era)
         return None
 
-    def _initialize(self, params: JsonObject) -> JsonObject | None:
+    def _initialize(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
         version, info = params.get("protocolVersion"), params.get("clientInfo")
         if self._era is not None or not isinstance(version, str):
             return None
@@ -199,6 +202,10 @@ class Front:
         known: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": self.host}
         self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
         self._wake.set()
+        return self._later(message, partial(self._greeting, version), is_known=self._identity is not None)
+
+    def _greeting(self, version: str) -> JsonObject:
+        assert self._identity is not None
         return {
             "protocolVersion": version if version in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
             "capabilities": {"tools": {"listChanged": True}},
@@ -207,6 +214,7 @@ class Front:
         }
 
     def _discover(self) -> JsonObject:
+        assert self._identity is not None
         return {
             "ttlMs": 0,
             "cacheScope": "private",
@@ -219,14 +227,19 @@ class Front:
 
     def _list(self, message: JsonObject, era: Era) -> JsonObject:
         self.sdk_wanted.set()
-        if self._listing() is None:
-            self._deferred.append((message, era))
-            return _LATER
-        return self._listed(era)
+        return self._later(message, partial(self._listed, era), is_known=self._listing() is not None)
+
+    def _later(self, message: JsonObject, answer: Callable[[], JsonObject], *, is_known: bool) -> JsonObject:
+        """The answer, at once or by `catalogue_known`."""
+        if is_known:
+            return answer()
+        self._deferred.append((message, answer))
+        return _LATER
 
     def _listed(self, era: Era) -> JsonObject:
         listing = self._listing()
         assert listing is not None
+        assert self._identity is not None
         return modern_result(listing, self._identity.server_info) if era == "modern" else listing
 
     def _forward(self, message: JsonObject) -> None:

@@ -15,13 +15,14 @@ from index import Catalog, Exposure, Tool
 from server.answers import description, hits, missing, not_yet_listed, search_note, unresolved, with_starting
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
+from server.client_tools import CLIENT, refused, run_by_the_host
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
 from server.keeper import owner_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
-from server.surface import Surface, build_surface
+from server.surface import Surface
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
@@ -66,13 +67,9 @@ class Gateway:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, {})
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, self._surface.direct)
         self._parts = parts
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
@@ -128,6 +125,8 @@ class Gateway:
         if call.reference == READ_RESULT_ID:
             return self._parts.calls.read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
+        if tool.source == CLIENT:
+            raise run_by_the_host(tool)
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
@@ -139,12 +138,19 @@ class Gateway:
 
     def surface(self) -> Surface:
         """What is published now."""
-        catalog = self._parts.library.snapshot.catalog
-        if catalog is not self._surface_of:
-            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
-            self._surface_of = catalog
-        return self._surface
+        return self._parts.library.snapshot.surface
+
+    def directory(self) -> JsonObject:
+        """What there is, for a model that does not know what to search for.
+
+        Raises:
+            GatewayError: there is no directory in this mode.
+        """
+        surface = self.surface()
+        if surface.mode != "directory":
+            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+        snapshot = self._parts.library.snapshot
+        return {"directory": surface.directory, **missing(self._statuses(), snapshot.listed)}
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -198,9 +204,15 @@ class Gateway:
 
 
 def _held(catalog: Catalog, reference: str) -> GatewayError | None:
-    """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
+    """The error of a tool that waits for a person's word, or that is the host's own and refused. Whoever has its id may know
+    why it does not work.
+    """
     tool = catalog.get(reference.strip())
-    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
+    if tool is None or tool.exposure is not Exposure.QUARANTINED:
+        return None
+    if tool.source == CLIENT:
+        return refused(tool)
+    if not tool.warning:
         return None
     hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
     return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)

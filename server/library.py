@@ -1,10 +1,11 @@
 """The live catalogue: takes listings as they come, keeps one snapshot for readers, and has it indexed off the event loop.
+What is published of it goes with it: both change in one step.
 
 Laws
 1. A reader keeps the snapshot that it was given; the next one is built completely and then assigned once.
-2. Cataloguing and indexing run in worker threads. A build of the index is followed by a rest of twice its time, so that
-   building never takes more than a third of one processor for long.
-3. What comes in is catalogued in its order, by the judge of the moment.
+2. Cataloguing, publishing and indexing run in worker threads. A build of the index is followed by a rest of twice its
+   time, so that building never takes more than a third of one processor for long.
+3. What comes in is catalogued in its order, by the rules of the moment.
 4. A listing whose searchable text has not changed builds nothing.
 """
 
@@ -19,6 +20,7 @@ import anyio
 import anyio.to_thread
 
 from index import Catalog, Classify, Listing, SearchIndex
+from server.surface import NOTHING_PUBLISHED, Surface
 
 logger = logging.getLogger(__name__)
 
@@ -42,17 +44,30 @@ class Gone:
 
 
 Judge: TypeAlias = Callable[[Listing], Classify]
-"""What judges the tools of a listing. Called in a worker thread."""
+"""What judges the tools of a listing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a catalogue is made by under one configuration: who judges a listing, what is in it besides the listings, and
+    what is published of it, given what was before. All are called in a worker thread, one at a time.
+    """
+
+    judge: Judge
+    complete: Callable[[Catalog], Catalog]
+    publish: Callable[[Catalog, Surface], Surface]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A catalogue and an index over it, which may lag behind by a build; ids are looked up in the catalogue.
+    """A catalogue, what is published of it, and an index over it, which may lag behind by a build; ids are looked up in the
+    catalogue.
 
     `listed` are the owners that the catalogue has a listing of, `indexed` those that the index has seen.
     """
 
     catalog: Catalog
+    surface: Surface
     index: SearchIndex | None = None
     listed: frozenset[str] = frozenset()
     indexed: frozenset[str] = frozenset()
@@ -61,10 +76,10 @@ class Snapshot:
 class Library:
     """Holds the current snapshot. `run` is its task; everything else is called on the event loop."""
 
-    def __init__(self, judge: Judge, on_change: Callable[[], None]) -> None:
-        self._judge = judge
+    def __init__(self, rules: Rules, on_change: Callable[[], None]) -> None:
+        self._rules = rules
         self._on_change = on_change
-        self._snapshot = Snapshot(Catalog.empty())
+        self._snapshot = Snapshot(*_with_listings(Catalog.empty(), NOTHING_PUBLISHED, [], rules))
         self._incoming: list[Listing | Gone] = []
         self._arrived = anyio.Event()
         self._caught_up = anyio.Event()
@@ -78,9 +93,10 @@ class Library:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def adopt(self, judge: Judge) -> None:
-        """Another judge, for what is taken from now on."""
-        self._judge = judge
+    def adopt(self, rules: Rules) -> None:
+        """Other rules, for what is taken from now on; what is published follows at once."""
+        self._rules = rules
+        self.take()
 
     def take(self, *listings: Listing | Gone) -> None:
         """Each listing becomes, soon, all that its owner has."""
@@ -119,14 +135,14 @@ class Library:
 
     async def _catalogue(self) -> None:
         while True:
-            if not self._incoming:
-                self._arrived = anyio.Event()
+            if not self._arrived.is_set():
                 self._caught_up.set()
                 await self._arrived.wait()
+            self._arrived = anyio.Event()
             listings, self._incoming = self._incoming, []
-            work = partial(_with_listings, self._snapshot.catalog, listings, self._judge)
-            catalog = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-            self._snapshot = _followed(self._snapshot, catalog, listings)
+            work = partial(_with_listings, self._snapshot.catalog, self._snapshot.surface, listings, self._rules)
+            catalog, surface = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            self._snapshot = _followed(replace(self._snapshot, surface=surface), catalog, listings)
             self._stale.set()
             self._on_change()
 
@@ -149,13 +165,16 @@ class Library:
         return index is not None and index.fingerprint == self._snapshot.catalog.search_fingerprint()
 
 
-def _with_listings(catalog: Catalog, listings: list[Listing | Gone], judge: Judge) -> Catalog:
+def _with_listings(
+    catalog: Catalog, surface: Surface, listings: list[Listing | Gone], rules: Rules
+) -> tuple[Catalog, Surface]:
     for listing in listings:
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, judge(listing))
-    return catalog
+            catalog = catalog.with_listing(listing, rules.judge(listing))
+    catalog = rules.complete(catalog)
+    return catalog, rules.publish(catalog, surface)
 
 
 def _followed(snapshot: Snapshot, catalog: Catalog, listings: list[Listing | Gone]) -> Snapshot:

@@ -31,15 +31,19 @@ class Policy:
             return Exposure.HIDDEN, "excluded by excludeTools"
         if server.include_tools and not _matches(name, server.include_tools):
             return Exposure.HIDDEN, "not among includeTools"
-        if _matches(tool_id, self._deny):
-            return Exposure.HIDDEN, "denied by gateway.policy.deny"
-        if not _matches(tool_id, self._allow):
-            return Exposure.HIDDEN, "not allowed by gateway.policy.allow"
+        if why := self.refusal(tool_id):
+            return Exposure.HIDDEN, why
         if server.always_load:
             return Exposure.DIRECT, "alwaysLoad"
         if _matches(tool_id, self._direct):
             return Exposure.DIRECT, "directTools"
         return Exposure.CATALOG, ""
+
+    def refusal(self, tool_id: str) -> str:
+        """Why `gateway.policy` keeps back what has this id, whatever its source; empty if it does not."""
+        if _matches(tool_id, self._deny):
+            return "denied by gateway.policy.deny"
+        return "" if _matches(tool_id, self._allow) else "not allowed by gateway.policy.allow"
 
     def rules(self, owner: str) -> tuple[object, ...]:
         """All that the exposure of one owner's tools depends on besides the tools. Equal rules, equal exposure."""

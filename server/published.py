@@ -6,17 +6,20 @@ from typing import TypeAlias
 
 import anyio
 
+from index import Catalog
 from server.app import Hooks, Running
 from server.config import Settings
 from server.front import Identity
 from server.policy import Policy
+from server.publishing import Publisher
 from server.reloading import Refused
 from server.status import describe_state
-from server.surface import build_surface, instructions
+from server.surface import NOTHING_PUBLISHED, Surface
 from server.version import __version__
 from upstream_clients import JsonObject
 
 Tell: TypeAlias = Callable[[], Awaitable[None]]
+Introduce: TypeAlias = Callable[[Identity], None]
 
 
 class Published:
@@ -26,18 +29,32 @@ class Published:
         self._settings = settings
         self._on_change = on_change
         self._started = time.time()
-        self._may_have_direct = bool(Policy(settings.servers, settings.gateway).may_publish_directly())
+        self._first = Publisher(settings)(Catalog.empty(), NOTHING_PUBLISHED)
+        mode = settings.gateway.tool_search.mode
+        self._is_told_first = mode != "directory"
+        self._is_listed_first = (
+            mode == "tools" and not Policy(settings.servers, settings.gateway).may_publish_directly()
+        )
         self._running: Running | None = None
         self._relisted = anyio.Event()
-        self._told = self.listing()
+        self._told, self._introduced = self.listing(), self.identity
         self._refused: Refused | None = None
         self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change())
 
     @property
-    def identity(self) -> Identity:
-        """What this server says of itself."""
+    def identity(self) -> Identity | None:
+        """What this server says of itself; None while a directory is still to be made of what the cache has."""
+        if self._running is None and not self._is_told_first:
+            return None
         about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
-        return Identity(about, instructions(self._settings.servers))
+        return Identity(about, self._surface().instructions)
+
+    @property
+    def introduction(self) -> Identity:
+        """The same once there is a gateway."""
+        identity = self.identity
+        assert identity is not None
+        return identity
 
     async def adopt(self, settings: Settings) -> None:
         """Puts other settings into force."""
@@ -54,16 +71,14 @@ class Published:
     def start(self, running: Running) -> None:
         """There is a gateway, and what is stored of its upstreams has been read."""
         self._running = running
-        self._told = self.listing()
+        self._told, self._introduced = self.listing(), self.identity
         self._on_change()
 
     def listing(self) -> JsonObject | None:
-        """The result of `tools/list`; None while direct-only tools may still be found in the cache."""
-        if self._running is not None:
-            return {"tools": list(self._running.gateway.surface().tools)}
-        if self._may_have_direct:
+        """The result of `tools/list`; None while tools that are published by themselves may still be in the cache."""
+        if self._running is None and not self._is_listed_first:
             return None
-        return {"tools": list(build_surface((), self._settings.gateway.tool_search, {}).tools)}
+        return {"tools": list(self._surface().tools)}
 
     def state(self) -> JsonObject:
         """For the state file."""
@@ -76,15 +91,23 @@ class Published:
             **(describe_state(self._running) if self._running else {}),
         }
 
-    async def watch(self, tell: Tell) -> None:
-        """Tells the hosts when the list is another one, and only then. Ends only by cancellation."""
+    async def watch(self, tell: Tell, introduce: Introduce) -> None:
+        """Tells the hosts when the list is another one, and only then; whoever comes later hears what is true by then. Ends
+        only by cancellation.
+        """
         while True:
             await self._relisted.wait()
             self._relisted = anyio.Event()
-            listing = self.listing()
+            identity, listing = self.identity, self.listing()
+            if identity is not None and identity != self._introduced:
+                self._introduced = identity
+                introduce(identity)
             if listing != self._told:
                 self._told = listing
                 await tell()
+
+    def _surface(self) -> Surface:
+        return self._first if self._running is None else self._running.gateway.surface()
 
     def _catalogue_changed(self) -> None:
         self._relisted.set()

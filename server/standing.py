@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from server.calling import CallPath
+from server.client_tools import ClientTools
 from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
+from server.judging import Judge
 from server.keeper import ListingKeeper
-from server.library import Library
+from server.library import Library, Rules
 from server.pins import Pins
+from server.policy import Policy
+from server.publishing import Publisher
 from server.redaction import Redactor
 from server.results import ResultStore
 from upstream_clients import (
@@ -50,6 +54,13 @@ def startable(settings: Settings) -> Mapping[str, ServerEntry]:
 
 def secrets_of(settings: Settings) -> Iterator[str]:
     return (secret for server in settings.servers for secret in server.secrets)
+
+
+def rules_of(settings: Settings, pins: Pins) -> Rules:
+    """What the catalogue is made by under these settings."""
+    policy = Policy(settings.servers, settings.gateway)
+    judge = Judge(policy, pins, settings.gateway)
+    return Rules(judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings))
 
 
 def specs_of(settings: Settings, keeper: ListingKeeper, *, lazy: bool) -> list[UpstreamSpec]:

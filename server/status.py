@@ -14,8 +14,8 @@ NAMED_TOOLS: Final = 50
 
 
 def describe_state(running: Running) -> JsonObject:
-    """Upstreams, catalogue and published names."""
-    catalog = running.library.snapshot.catalog
+    """Upstreams, catalogue, the mode in force and the published names."""
+    catalog, surface = running.library.snapshot.catalog, running.gateway.surface()
     tools = catalog.tools()
     quarantined = [tool for tool in tools if tool.exposure is Exposure.QUARANTINED]
     warned = [tool for tool in tools if tool.warning]
@@ -27,7 +27,9 @@ def describe_state(running: Running) -> JsonObject:
             "quarantined": {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in quarantined[:NAMED_TOOLS]},
             "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
-        "published": [tool["name"] for tool in running.gateway.surface().tools],
+        "published": [tool["name"] for tool in surface.tools],
+        "mode": "false" if surface.mode == "off" else surface.mode,
+        **({"chosen_because": surface.why} if surface.why else {}),
     }
 
 

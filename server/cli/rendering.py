@@ -159,6 +159,8 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line(", ".join(words(document, "config")), "dim")
         if address := text(document, "address"):
             output.line(f"at {address}", "dim")
+        if why := one_line(text(document, "chosen_because"), REASON_CHARACTERS):
+            output.block(f"Mode {text(document, 'mode')} was chosen: {why}", style="dim")
         if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
             output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
         if warned := inner(inner(document, "catalogue"), "warned"):

@@ -5,12 +5,16 @@ from server.config.inputs import Ask, Input, store_input
 from server.config.loading import load
 from server.config.places import Directories, directories, find_config, read_environment
 from server.config.settings import (
+    ClientTool,
+    DirectorySettings,
     GatewaySettings,
     HttpSettings,
     LimitSettings,
     LogSettings,
+    Mode,
     PolicySettings,
     Remote,
+    RequestedMode,
     ServerEntry,
     Settings,
     StartupSettings,
@@ -20,16 +24,20 @@ from server.config.stamps import Stamp, stamps
 
 __all__ = [
     "Ask",
+    "ClientTool",
     "ConfigError",
     "Directories",
+    "DirectorySettings",
     "Finding",
     "GatewaySettings",
     "HttpSettings",
     "Input",
     "LimitSettings",
     "LogSettings",
+    "Mode",
     "PolicySettings",
     "Remote",
+    "RequestedMode",
     "ServerEntry",
     "Settings",
     "Stamp",

@@ -44,7 +44,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "protocol": "The era of the protocol that is spoken with the server.",
     },
     "Gateway": {
-        "toolSearch": "How tools are found. true means mode code, false switches it off.",
+        "toolSearch": "How tools are found. true means mode code, false publishes every tool by itself.",
+        "clientTools": "Tools that the host runs itself: they are found here and called there.",
         "directTools": "Tools that are published by themselves: ids or globs over ids.",
         "policy": "Which tools can be reached.",
         "startup": "How servers are started.",
@@ -56,10 +57,22 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
-        "mode": "tools publishes search, describe and call.",
+        "mode": "tools publishes search, describe and call; directory a directory of names beside them; auto every tool "
+        "by itself as long as that is cheap.",
         "codeTimeoutMs": "How long code may run, in mode code.",
         "searchDefaultLimit": "How many results a search gives that does not say.",
         "maxSearchLimit": "How many results a search may ask for.",
+        "autoAboveTokens": "Mode auto folds a catalogue that would cost more tokens than this up front.",
+        "directory": "For mode directory.",
+    },
+    "DirectorySettings": {
+        "schemas": "Ids of up to 12 tools that are published in full.",
+        "instructionsCharacters": "How long the instructions may be, directory included. Some hosts cut at 2048.",
+    },
+    "ClientTool": {
+        "name": "What the host calls it by.",
+        "description": "What it does; a model reads it.",
+        "inputSchema": "The JSON Schema of its arguments.",
     },
     "PolicySettings": {
         "allow": "Ids or globs over ids. What none of them matches cannot be reached.",

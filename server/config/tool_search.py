@@ -3,26 +3,25 @@
 Absent means `tools`; `true` means `code`; an object without `mode` means `code`; `false` disables.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 from server.config.findings import Findings, closest
 from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
-from server.config.settings import RequestedMode, Section, ToolSearchSettings
+from server.config.settings import MOST_SCHEMAS, DirectorySettings, RequestedMode, Section, ToolSearchSettings
 
-# Known to the specification, not published by this version.
-_NOT_YET = ("directory",)
-_NUMBERS = keys_of(ToolSearchSettings) - {"requestedMode"}
+_NUMBERS = keys_of(ToolSearchSettings) - {"requestedMode", "directory"}
+
+WrittenMode = Literal["tools", "code", "directory", "auto"]
 
 
 class _Mode(Section):
-    mode: Literal["tools", "code", "directory"] = "tools"
+    mode: WrittenMode = "tools"
 
 
 def read_tool_search(written: object, where: str, findings: Findings) -> ToolSearchSettings:
     settings = _read(written, where, findings)
     if settings.requested_mode != settings.mode:
-        asked = "false" if settings.requested_mode == "off" else settings.requested_mode
-        message = f"Mode `{asked}` is not available in this version; `{settings.mode}` is used."
+        message = f"Mode `{settings.requested_mode}` is not available in this version; `{settings.mode}` is used."
         findings.warn("mode_not_available", where, message, 'Write {"mode": "tools"}, or leave `toolSearch` out.')
     return settings
 
@@ -39,13 +38,12 @@ def _read(written: object, where: str, findings: Findings) -> ToolSearchSettings
 
 
 def _read_object(written: JsonObject, where: str, findings: Findings) -> ToolSearchSettings:
-    warn_of_unknown_keys(written, {"mode", *_NUMBERS}, where, findings, _NOT_YET)
-    for key in _NOT_YET:
-        if key in written:
-            findings.note("not_used_yet", where, f"`{key}` is not used by this version.", "It may stay.")
+    warn_of_unknown_keys(written, {"mode", "directory", *_NUMBERS}, where, findings)
     numbers = read_section(ToolSearchSettings, {key: value for key, value in written.items() if key in _NUMBERS})
     warn_of_mended(numbers.mended, where, findings)
-    settings = numbers.section.model_copy(update={"requested_mode": _requested_mode(written, where, findings)})
+    mode = _requested_mode(written, where, findings)
+    directory = _directory(written.get("directory"), f"{where}.directory", findings)
+    settings = numbers.section.model_copy(update={"requested_mode": mode, "directory": directory})
     most = settings.max_search_limit
     if settings.search_default_limit <= most:
         return settings
@@ -61,7 +59,23 @@ def _requested_mode(written: JsonObject, where: str, findings: Findings) -> Requ
         return "code"
     reading = read_section(_Mode, {"mode": mode})
     if reading.mended:
-        meant = closest(mode, ("tools", "code", "directory")) if isinstance(mode, str) else None
+        meant = closest(mode, get_args(WrittenMode)) if isinstance(mode, str) else None
         fix = f"Did you mean `{meant}`? " if meant else ""
         findings.warn("wrong_type", where, reading.mended[0].message, f"{fix}The default, `tools`, is used.")
     return reading.section.mode
+
+
+def _directory(written: object, where: str, findings: Findings) -> DirectorySettings:
+    if written is None:
+        return DirectorySettings()
+    if not isinstance(written, dict):
+        findings.warn("wrong_type", where, "`directory` should be an object.", "The defaults are used.")
+        return DirectorySettings()
+    warn_of_unknown_keys(written, keys_of(DirectorySettings), where, findings)
+    reading = read_section(DirectorySettings, written)
+    warn_of_mended(reading.mended, where, findings)
+    schemas = tuple(dict.fromkeys(reading.section.schemas))
+    if len(schemas) > MOST_SCHEMAS:
+        message = f"`schemas` names {len(schemas)} tools; the first {MOST_SCHEMAS} are published in full."
+        findings.warn("out_of_bounds", where, message, "Keep those that are used in most sessions.")
+    return reading.section.model_copy(update={"schemas": schemas[:MOST_SCHEMAS]})

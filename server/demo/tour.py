@@ -7,7 +7,7 @@ and gets. Needs neither Node nor network.
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -16,13 +16,11 @@ import anyio
 from rich.console import Console
 from rich.table import Table
 
+from index import BYTES_PER_TOKEN, prompt_bytes, tokens
 from server.config import load, read_environment
 from server.demo import sample
 from server.demo.tour_host import TourHost, hosted
 from server.listing_cache import ListingCache
-
-BYTES_PER_TOKEN: Final = 4.5
-"""Measured with o200k over the tools of 19 real servers: 322,045 bytes are 71,594 tokens."""
 
 SHOWN_CHARACTERS: Final = 600
 
@@ -86,7 +84,7 @@ async def _tour(config: Path, env: Mapping[str, str], console: Console) -> Bill:
         await host.greet()
         listing, _size = await host.request("tools/list", {})
         assert isinstance(listing["tools"], list)
-        folded_bytes = _shown_bytes(listing["tools"])
+        folded_bytes = prompt_bytes(listing["tools"])
         console.print("   " + ", ".join(tool["name"] for tool in listing["tools"]) + "\n")
         await _until_all_are_up(host)
         search_bytes, describe_bytes = await _find_and_call(host, console)
@@ -153,21 +151,11 @@ def _bill(config: Path, env: Mapping[str, str], folded: int, search: int, descri
     cache = ListingCache(Path(env["TOOLFOLD_CACHE_DIR"]))
     stored = [cache.read(server.owner, server.fingerprint) for server in settings.servers]
     tools = [tool for listing in stored if listing is not None for tool in listing.tools]
-    return Bill(len(tools), _shown_bytes(tools), folded, search, describe)
-
-
-def _shown_bytes(tools: Iterable[Mapping[str, object]]) -> int:
-    """What of these tools a host shows to a model: names, descriptions and input schemas."""
-    shown = [{key: tool[key] for key in ("name", "description", "inputSchema") if key in tool} for tool in tools]
-    return len(json.dumps(shown, separators=(",", ":"), ensure_ascii=False).encode())
+    return Bill(len(tools), prompt_bytes(tools), folded, search, describe)
 
 
 def _totals(bill: Bill) -> dict[str, object]:
-    return {**asdict(bill), "direct_tokens": _tokens(bill.direct_bytes), "folded_tokens": _tokens(bill.folded_bytes)}
-
-
-def _tokens(size: int) -> int:
-    return round(size / BYTES_PER_TOKEN)
+    return {**asdict(bill), "direct_tokens": tokens(bill.direct_bytes), "folded_tokens": tokens(bill.folded_bytes)}
 
 
 def _print_bill(bill: Bill, console: Console) -> None:
@@ -182,7 +170,7 @@ def _print_bill(bill: Bill, console: Console) -> None:
         "  and one describe, if needed": bill.describe_bytes,
     }
     for label, size in rows.items():
-        table.add_row(label, f"{size:,}", f"{_tokens(size):,}")
+        table.add_row(label, f"{size:,}", f"{tokens(size):,}")
     console.print(table)
     console.print(
         f"Up front: names, descriptions and input schemas. Tokens are bytes / {BYTES_PER_TOKEN}, an estimate. "

@@ -89,8 +89,8 @@ async def _serve(
             service.published.start(running)
             tasks.start_soon(service.state_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-            sdk = sdk_server(Face(running.gateway), service.published.identity)
-            tasks.start_soon(service.published.watch, sdk.tell_all_hosts)
+            sdk = sdk_server(Face(running.gateway), service.published.introduction)
+            tasks.start_soon(service.published.watch, sdk.tell_all_hosts, sdk.adopt)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
                 service.open(running, sdk)
                 tasks.start_soon(follow, settings, Following(reread, service.adopt, service.published.report))
@@ -136,7 +136,7 @@ class _Service:
         self.gate.rules = rules  # at once: a token may have been taken away
         await self.published.adopt(settings)
         if self._sdk is not None:
-            self._sdk.adopt(self.published.identity)
+            self._sdk.adopt(self.published.introduction)
 
     def _readiness(self) -> JsonObject | None:
         if self._running is None:

@@ -10,7 +10,16 @@ from server.config import GatewaySettings
 from server.config.entry_input import EntryInput
 from server.config.schema import DESCRIPTIONS, DIALECT, FILE_NAME, document, text
 from server.config.sections import JsonObject, keys_of
-from server.config.settings import HttpSettings, LimitSettings, LogSettings, PolicySettings, Section, StartupSettings
+from server.config.settings import (
+    ClientTool,
+    DirectorySettings,
+    HttpSettings,
+    LimitSettings,
+    LogSettings,
+    PolicySettings,
+    Section,
+    StartupSettings,
+)
 from server.config.text import parse
 
 PROJECT = Path(__file__).parents[2]
@@ -23,6 +32,8 @@ MODELS: tuple[tuple[str, type[Section]], ...] = (
     ("LimitSettings", LimitSettings),
     ("LogSettings", LogSettings),
     ("HttpSettings", HttpSettings),
+    ("DirectorySettings", DirectorySettings),
+    ("ClientTool", ClientTool),
 )
 
 

@@ -31,8 +31,9 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({}, "code", ["mode_not_available"]),
         ({"mode": None}, "code", ["mode_not_available"]),
         ({"mode": "code"}, "code", ["mode_not_available"]),
-        ({"mode": "directory"}, "directory", ["mode_not_available"]),
-        (False, "off", ["mode_not_available"]),
+        ({"mode": "directory"}, "directory", []),
+        ({"mode": "auto"}, "auto", []),
+        (False, "off", []),
         ("tools", "tools", ["wrong_type"]),
         (1, "tools", ["wrong_type"]),
         ([], "tools", ["wrong_type"]),
@@ -40,11 +41,12 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({"mode": 3}, "tools", ["wrong_type"]),
     ],
 )
-def test_the_mode_in_force_is_tools_and_the_mode_asked_for_is_kept(
+def test_the_mode_is_the_one_asked_for_except_that_tools_stands_in_for_code(
     settings_of: Callable[..., Settings], written: object, requested: str, codes: list[str]
 ) -> None:
     tool_search, findings = read(settings_of, written)
-    assert (tool_search.mode, tool_search.requested_mode) == ("tools", requested)
+    in_force = "tools" if requested == "code" else requested
+    assert (tool_search.mode, tool_search.requested_mode) == (in_force, requested)
     assert findings == [("warning", code) for code in codes]
 
 
@@ -101,8 +103,31 @@ def test_a_number_that_is_none_falls_back(settings_of: Callable[..., Settings]) 
     [
         ("maxsearchlimit", "warning", "unknown_key"),
         ("limit", "warning", "unknown_key"),
-        ("directory", "note", "not_used_yet"),
     ],
 )
 def test_other_keys_are_told(settings_of: Callable[..., Settings], key: str, severity: str, code: str) -> None:
     assert read(settings_of, {"mode": "tools", key: {}}) == (DEFAULTS, [(severity, code)])
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "codes"),
+    [
+        ({"schemas": ["mcp:a:b", "mcp:a:b"]}, (("mcp:a:b",), 2000), ["matches_nothing"]),
+        ({"schemas": "mcp:*"}, (("mcp:*",), 2000), []),
+        (
+            {"schemas": [f"mcp:*:{n}" for n in range(13)]},
+            (tuple(f"mcp:*:{n}" for n in range(12)), 2000),
+            ["out_of_bounds"],
+        ),
+        ({"schemas": 3}, ((), 2000), ["wrong_type"]),
+        ({"instructionsCharacters": 18_001}, ((), 18_000), ["out_of_bounds"]),
+        ({"schema": []}, ((), 2000), ["unknown_key"]),
+        ([], ((), 2000), ["wrong_type"]),
+    ],
+)
+def test_what_a_directory_publishes_in_full_is_bounded(
+    settings_of: Callable[..., Settings], written: object, expected: tuple[tuple[str, ...], int], codes: list[str]
+) -> None:
+    tool_search, findings = read(settings_of, {"mode": "directory", "directory": written})
+    assert (tool_search.directory.schemas, tool_search.directory.instructions_characters) == expected
+    assert findings == [("warning", code) for code in codes]

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from index import Classify, Exposure, JsonObject, Judgement, Listing
-from server.library import Library
+from server.library import Judge, Library, Rules
 
 
 def listing(owner: str, *names: str, description: str = "Waters plants.", cached: bool = False) -> Listing:
@@ -17,8 +17,11 @@ def listing(owner: str, *names: str, description: str = "Waters plants.", cached
     return Listing("mcp", owner, tuple(tools), cached=cached)
 
 
-def everything(_listing: Listing) -> Classify:
-    return lambda _tool_id, _definition: Judgement()
+def judged_by(judge: Judge) -> Rules:
+    return Rules(judge, lambda catalog: catalog, lambda _catalog, former: former)
+
+
+EVERYTHING = judged_by(lambda _listing: lambda _tool_id, _definition: Judgement())
 
 
 @asynccontextmanager
@@ -35,7 +38,7 @@ def ids(library: Library) -> list[str]:
 
 
 async def test_a_listing_becomes_all_that_its_owner_has() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a", "b"), listing("two", "c"))
         await library.caught_up()
         before = ids(library)
@@ -47,7 +50,7 @@ async def test_a_listing_becomes_all_that_its_owner_has() -> None:
 
 
 async def test_a_reader_keeps_the_snapshot_that_it_was_given() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a"))
         kept = await library.indexed()
         library.take(listing("one", "b"))
@@ -62,7 +65,7 @@ async def test_a_reader_keeps_the_snapshot_that_it_was_given() -> None:
 
 async def test_each_change_of_the_catalogue_is_told_on_the_event_loop() -> None:
     told: list[threading.Thread] = []
-    async with running(Library(everything, lambda: told.append(threading.current_thread()))) as library:
+    async with running(Library(EVERYTHING, lambda: told.append(threading.current_thread()))) as library:
         library.take(listing("one", "a"))
         await library.caught_up()
     assert set(told) == {threading.main_thread()}
@@ -78,7 +81,7 @@ async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
 
         return classify
 
-    async with running(Library(judge, lambda: None)) as library:
+    async with running(Library(judged_by(judge), lambda: None)) as library:
         library.take(listing("one", "a", "b"))
         snapshot = await library.caught_up()
     assert asked == [("one", "mcp:one:a", False), ("one", "mcp:one:b", False)]
@@ -86,7 +89,7 @@ async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
 
 
 async def test_a_listing_that_says_the_same_builds_no_index() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a", cached=True))
         cached = await library.indexed()
         library.take(listing("one", "a"))
@@ -100,14 +103,14 @@ async def test_a_listing_that_says_the_same_builds_no_index() -> None:
 
 
 async def test_an_empty_catalogue_can_be_searched() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         snapshot = await library.searchable()
     assert snapshot.index is not None
     assert snapshot.index.search("water", 8) == ()
 
 
 async def test_whose_tools_a_search_covers_is_known_even_where_there_are_none() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a"))
         first = await library.indexed()
         library.take(listing("none"))
@@ -119,7 +122,7 @@ async def test_whose_tools_a_search_covers_is_known_even_where_there_are_none() 
 
 @pytest.mark.parametrize("count", [1, 30])
 async def test_many_listings_at_once_are_all_catalogued(count: int) -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         for number in range(count):
             library.take(listing(f"owner{number:02}", "a"))
         snapshot = await library.indexed()
