@@ -18,6 +18,7 @@ from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
 from server.standing import Standing, parts_of, rules_of, secrets_of, specs_of, startable
+from server.telemetry import Sink
 from server.version import __version__
 from upstream_clients import Fleet, JsonObject, UpstreamStatus, open_fleet
 
@@ -45,10 +46,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the surroundings want to hear of. Both are called on the event loop and must not block."""
+    """What the surroundings want to hear of. All are called on the event loop and must not block."""
 
     on_catalogue: Callable[[], None] = lambda: None
     on_status: Callable[[UpstreamStatus], None] = lambda _status: None
+    sinks: tuple[Sink, ...] = ()
 
 
 @asynccontextmanager
@@ -68,7 +70,9 @@ async def open_gateway(
         specs = specs_of(settings, keeper, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
-            standing = Standing(library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, lazy)
+            standing = Standing(
+                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, hooks.sinks, lazy
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, fleet, keeper, gateway.statuses, change.adopt)

@@ -17,6 +17,7 @@ from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCh
 from server.clean import one_line
 from server.errors import GatewayError
 from server.results import READ_RESULT_SCHEMA, ResultStore, bound
+from server.telemetry import Via
 from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
@@ -49,6 +50,7 @@ class Call:
     form: Literal["envelope", "direct"] = "direct"
     meta: Mapping[str, object] = field(default_factory=dict)
     on_progress: Progress | None = None
+    via: Via = "tools"
 
 
 class Dispatch(Protocol):

@@ -80,7 +80,7 @@ class Face:
             tool_id = (await self._gateway.find(request.name)).id
         if tool_id is None:
             raise await self._not_published(request.name)
-        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
+        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress, "direct"))
 
     async def _search(self, arguments: JsonObject) -> JsonObject:
         query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")

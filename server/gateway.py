@@ -23,6 +23,7 @@ from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface
+from server.telemetry import Observation, Sink, Via
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 LONGEST_QUERY: Final = 10_000
@@ -51,6 +52,7 @@ class Parts:
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
     redact: Redactor
+    sinks: tuple[Sink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +74,25 @@ class Gateway:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
         self._parts = parts
 
-    async def search(self, query: str, limit: int | None = None) -> JsonObject:
+    async def search(self, query: str, limit: int | None = None, via: Via = "tools") -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
 
         Raises:
             GatewayError: the query is empty or far too long.
         """
+        with Observation(self._parts.sinks, "search", via) as seen:
+            found, answer = await self._search(query, limit)
+            seen.ids = tuple(tool.id for tool in found.tools)
+            seen.answered(answer)
+        return answer
+
+    async def _search(self, query: str, limit: int | None) -> tuple[Found, JsonObject]:
         snapshot, (found,) = await self._look_up((query,), self._count(limit))
         unseen = missing(self._statuses(), snapshot.indexed)
         answer: JsonObject = {"tools": hits(found.tools, self._shows_hints, found.confidence), **unseen}
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
-        return answer
+        return found, answer
 
     async def search_all(self, queries: Sequence[str], limit: int | None = None) -> JsonObject:
         """Hits for several queries: which tools each found, how sure, and every tool once.
@@ -93,6 +102,13 @@ class Gateway:
         """
         if len(queries) > MOST_QUERIES:
             raise GatewayError("invalid_arguments", f"Over {MOST_QUERIES} queries.", "Ask for fewer at a time.")
+        with Observation(self._parts.sinks, "search", "tools") as seen:
+            answer = await self._search_all(queries, limit)
+            seen.ids = _ids(answer)
+            seen.answered(answer)
+        return answer
+
+    async def _search_all(self, queries: Sequence[str], limit: int | None) -> JsonObject:
         count = min(self._count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
         snapshot, found = await self._look_up(queries, count)
         unseen = missing(self._statuses(), snapshot.indexed)
@@ -106,15 +122,19 @@ class Gateway:
             answer["note"] = search_note(len(tools), unseen, ())
         return answer
 
-    async def describe(self, reference: str) -> JsonObject:
+    async def describe(self, reference: str, via: Via = "tools") -> JsonObject:
         """All that is known of one tool.
 
         Raises:
             GatewayError: no such tool, or several of that name.
         """
-        tool = await self.find(reference)
-        status = self._parts.statuses().get(tool.owner)
-        return description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+        with Observation(self._parts.sinks, "describe", via) as seen:
+            tool = await self.find(reference)
+            seen.ids = (tool.id,)
+            status = self._parts.statuses().get(tool.owner)
+            answer = description(tool, status and self._redacted(status), self._parts.instructions(tool.owner))
+            seen.answered(answer)
+        return answer
 
     async def call(self, call: Call) -> JsonObject:
         """The upstream's result; see `CallPath.call`.
@@ -122,9 +142,17 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        with Observation(self._parts.sinks, "call", call.via) as seen:
+            result = await self._call(call, seen)
+            seen.returned(result)
+        return result
+
+    async def _call(self, call: Call, seen: Observation) -> JsonObject:
         if call.reference == READ_RESULT_ID:
+            seen.ids = (READ_RESULT_ID,)
             return self._parts.calls.read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
+        seen.ids = (tool.id,)
         if tool.source == CLIENT:
             raise run_by_the_host(tool)
         try:
@@ -146,11 +174,14 @@ class Gateway:
         Raises:
             GatewayError: there is no directory in this mode.
         """
-        surface = self.surface()
-        if surface.mode != "directory":
-            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
-        snapshot = self._parts.library.snapshot
-        return {"directory": surface.directory, **missing(self._statuses(), snapshot.listed)}
+        with Observation(self._parts.sinks, "search", "tools") as seen:
+            surface = self.surface()
+            if surface.mode != "directory":
+                raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+            unseen = missing(self._statuses(), self._parts.library.snapshot.listed)
+            answer: JsonObject = {"directory": surface.directory, **unseen}
+            seen.answered(answer)
+        return answer
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -201,6 +232,12 @@ class Gateway:
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         redact = self._parts.redact
         return replace(status, error=redact(status.error), hint=redact(status.hint))
+
+
+def _ids(answer: JsonObject) -> tuple[str, ...]:
+    """The ids in an answer of hits."""
+    tools = answer["tools"]
+    return tuple(hit["id"] for hit in tools) if isinstance(tools, list) else ()
 
 
 def _held(catalog: Catalog, reference: str) -> GatewayError | None:

@@ -15,6 +15,7 @@ from server.publishing import Publisher
 from server.reloading import Refused
 from server.status import describe_state
 from server.surface import NOTHING_PUBLISHED, Surface
+from server.telemetry import Publication, Sink, observe
 from server.version import __version__
 from upstream_clients import JsonObject
 
@@ -25,7 +26,7 @@ Introduce: TypeAlias = Callable[[Identity], None]
 class Published:
     """Follows one gateway. `on_change` is called at whatever `state` may show otherwise."""
 
-    def __init__(self, settings: Settings, on_change: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, on_change: Callable[[], None], sinks: tuple[Sink, ...] = ()) -> None:
         self._settings = settings
         self._on_change = on_change
         self._started = time.time()
@@ -39,7 +40,9 @@ class Published:
         self._relisted = anyio.Event()
         self._told, self._introduced = self.listing(), self.identity
         self._refused: Refused | None = None
-        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change())
+        self._observed: Publication | None = None
+        self._sinks = sinks
+        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), sinks)
 
     @property
     def identity(self) -> Identity | None:
@@ -72,6 +75,7 @@ class Published:
         """There is a gateway, and what is stored of its upstreams has been read."""
         self._running = running
         self._told, self._introduced = self.listing(), self.identity
+        self._observe()
         self._on_change()
 
     def listing(self) -> JsonObject | None:
@@ -98,6 +102,7 @@ class Published:
         while True:
             await self._relisted.wait()
             self._relisted = anyio.Event()
+            self._observe()
             identity, listing = self.identity, self.listing()
             if identity is not None and identity != self._introduced:
                 self._introduced = identity
@@ -105,6 +110,24 @@ class Published:
             if listing != self._told:
                 self._told = listing
                 await tell()
+
+    def _observe(self) -> None:
+        """Reports what is published, when that is something else."""
+        surface = self._surface()
+        bill = surface.bill
+        publication = Publication(
+            mode="false" if surface.mode == "off" else surface.mode,
+            why=surface.why,
+            published=len(surface.tools),
+            published_bytes=bill.published_bytes,
+            direct_bytes=bill.direct_bytes,
+            catalogue=sum(bill.sources.values()),
+            sources=bill.sources,
+            at=time.time(),
+        )
+        if publication != self._observed:
+            self._observed = publication
+            observe(self._sinks, publication)
 
     def _surface(self) -> Surface:
         return self._first if self._running is None else self._running.gateway.surface()

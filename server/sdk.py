@@ -27,6 +27,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from server import tracing
 from server.face import Face, ToolRequest, read_request
 from server.front import (
     DRAINING,
@@ -77,7 +78,8 @@ class SdkServer:
             on_subscriptions_listen=ListenHandler(self._bus),
             get_tool_input_schema=lambda _name: None,
         )
-        self._server.middleware = [self._answer]
+        self._outermost = list(self._server.middleware) if tracing.is_on() else []  # the SDK's own span, and no other
+        self._server.middleware = [*self._outermost, self._answer]
 
     def adopt(self, identity: Identity) -> None:
         """What a host that comes later is told."""
@@ -100,7 +102,7 @@ class SdkServer:
                 scope = {**scope, "user": AuthenticatedUser(token)}
             await manager.handle_request(scope, receive, send)
 
-        self._server.middleware = [self._keep_track, self._answer]
+        self._server.middleware = [*self._outermost, self._keep_track, self._answer]
         async with manager.run():
             yield handle
 

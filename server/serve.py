@@ -19,6 +19,7 @@ from server.host_pipe import HostPipe
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
+from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
 from upstream_clients import JsonObject
 
@@ -63,6 +64,7 @@ async def _serve(
             async with open_gateway(settings, directories, session.published.hooks) as running:
                 session.start(running)
                 tasks.start_soon(session.state_file.run)
+                tasks.start_soon(session.log_file.run)
                 tasks.start_soon(session.published.watch, session.tell, session.introduce)
                 tasks.start_soon(follow, settings, Following(reread, session.adopt, session.published.report))
                 await session.serve_with_sdk(Face(running.gateway))
@@ -78,7 +80,8 @@ class _Session:
     def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
         self._log = log
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch)
+        self.log_file = SessionLog(log_folder(settings, directories))
+        self.published = Published(settings, self.state_file.touch, (self.log_file.take,))
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from server.calling import CallPath
+from server import tracing
+from server.calling import CallPath, Dispatch
 from server.client_tools import ClientTools
 from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
@@ -18,6 +19,7 @@ from server.policy import Policy
 from server.publishing import Publisher
 from server.redaction import Redactor
 from server.results import ResultStore
+from server.telemetry import Sink
 from upstream_clients import (
     Endpoint,
     Fleet,
@@ -44,6 +46,7 @@ class Standing:
     redact: Redactor
     results: ResultStore
     pins: Pins
+    sinks: tuple[Sink, ...]
     lazy: bool
 
 
@@ -77,7 +80,9 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
     def statuses() -> Mapping[str, UpstreamStatus]:
         return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
 
-    calls = CallPath(partial(_call, fleet, redact), standing.results, settings.gateway.limits.result_bytes)
+    call = partial(_call, fleet, redact)
+    dispatch = partial(_traced, call) if tracing.is_on() else call
+    calls = CallPath(dispatch, standing.results, settings.gateway.limits.result_bytes)
     return Parts(
         startable(settings),
         settings.gateway,
@@ -87,6 +92,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         statuses,
         fleet.want,
         redact,
+        standing.sinks,
     )
 
 
@@ -129,6 +135,18 @@ async def _call(
         if isinstance(error, UpstreamRefused) and error.data is not None:
             error.data = redact(json.dumps(error.data, ensure_ascii=False))
         raise
+
+
+async def _traced(
+    call: Dispatch,
+    owner: str,
+    name: str,
+    arguments: JsonObject,
+    meta: Mapping[str, object],
+    on_progress: Progress | None = None,
+) -> JsonObject:
+    with tracing.call_span(owner, name, meta) as carried:
+        return await call(owner, name, arguments, carried, on_progress)
 
 
 def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:

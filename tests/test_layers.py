@@ -31,6 +31,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         ),
         "mcp_types": ("server/sdk.py", "server/demo/", "upstream_clients/http/messages.py"),
         "httpx2": ("upstream_clients/http/",),
+        "opentelemetry": ("server/tracing.py",),
         "uvicorn": ("server/http/web.py",),
         "jsonschema": ("server/arguments/",),
         "referencing": ("server/arguments/",),

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import calling, checking, configuration, gateways, reading, trusting
+from server.cli import calling, checking, configuration, gateways, reading, telling, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -57,6 +57,8 @@ def build_app() -> typer.Typer:
     app.command("call")(calling.call)
     app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
+    app.command("stats")(telling.stats)
+    app.command("log")(telling.log)
     app.command("demo")(_demo)
     config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)
     config.command("path")(configuration.path)

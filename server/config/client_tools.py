@@ -1,7 +1,7 @@
 """`gateway.clientTools`: the tools that a host runs itself, as the operator describes them.
 
-An entry that cannot be used is left out. A name is what the host calls its tool by, so it is taken as it is or not at all. Whether a schema is sound is judged with
-those of all other tools, when the catalogue is made.
+An entry that cannot be used is left out. A name is what the host calls its tool by, so it is taken as it is or not at all.
+Whether a schema is sound is judged with those of all other tools, when the catalogue is made.
 """
 
 from server.config.findings import Findings, shown

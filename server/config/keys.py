@@ -89,7 +89,6 @@ READ_BESIDE = frozenset(("toolSearch", "inputs"))
 GATEWAY_NOT_YET = frozenset(("openclaw", "inputs", "profiles"))
 SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
-    "log": frozenset(("sessionDir", "arguments")),
 }
 
 

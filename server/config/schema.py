@@ -50,7 +50,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "policy": "Which tools can be reached.",
         "startup": "How servers are started.",
         "limits": "Sizes and waits.",
-        "log": "What is written to standard error.",
+        "log": "What is written to standard error, and where session logs are kept.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
         "pins": "What becomes of tools that an upstream changes or adds after its first listing: pointed out, held back "
@@ -93,7 +93,11 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "tokens": "A name for each bearer token, and sha256: with the hash of the token. Never the token itself.",
         "allowHosts": "Host names under which this server is reached, besides its own address and localhost.",
     },
-    "LogSettings": {"level": "The least severe messages that are written."},
+    "LogSettings": {
+        "level": "The least severe messages that are written to standard error.",
+        "sessionDir": "The folder of the session logs, for `toolfold stats` and `toolfold log`. false keeps none.",
+        "arguments": "Always redacted: no log holds what a tool was called with.",
+    },
 }
 
 _INPUT: JsonObject = {

@@ -106,7 +106,11 @@ class LimitSettings(Section):
 
 
 class LogSettings(Section):
+    """`session_dir`: where session logs are kept (false: nowhere), within the state folder unless it is a whole path."""
+
     level: Literal["debug", "info", "warning", "error"] = "info"
+    session_dir: str | Literal[False] = "sessions"
+    arguments: Literal["redacted"] = "redacted"  # no other is planned: a log that holds arguments holds secrets
 
 
 class HttpSettings(Section):

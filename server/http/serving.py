@@ -23,6 +23,7 @@ from server.http.tokens import Tokens
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
+from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
 from upstream_clients import JsonObject
 
@@ -88,6 +89,7 @@ async def _serve(
         async with open_gateway(settings, directories, service.published.hooks) as running:
             service.published.start(running)
             tasks.start_soon(service.state_file.run)
+            tasks.start_soon(service.log_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
             sdk = sdk_server(Face(running.gateway), service.published.introduction)
             tasks.start_soon(service.published.watch, sdk.tell_all_hosts, sdk.adopt)
@@ -122,7 +124,8 @@ class _Service:
         self._sdk: SdkServer | None = None
         self.listener = door.listener
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch)
+        self.log_file = SessionLog(log_folder(settings, directories))
+        self.published = Published(settings, self.state_file.touch, (self.log_file.take,))
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:
