@@ -32,6 +32,7 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "mcp_types": ("server/sdk.py", "server/demo/", "upstream_clients/http/messages.py"),
         "httpx2": ("upstream_clients/http/",),
         "opentelemetry": ("server/tracing.py",),
+        "quicktok": ("server/cli/billing.py",),
         "uvicorn": ("server/http/web.py",),
         "jsonschema": ("server/arguments/",),
         "referencing": ("server/arguments/",),

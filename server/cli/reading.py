@@ -1,15 +1,17 @@
 """`toolfold list`, `search` and `describe`: what tools there are. Each gathers one document, and then shows it."""
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from index import Exposure, Tool
 from server.answers import DESCRIPTION_CHARACTERS, LABEL_CHARACTERS
 from server.clean import one_line
-from server.cli import rendering
+from server.cli import billing, rendering
 from server.cli.configured import configured
+from server.cli.documents import inner
 from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
 from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
@@ -17,7 +19,11 @@ from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
 from server.status import describe_upstream
+from server.surface import Surface
 from upstream_clients import JsonObject, UpstreamStatus
+
+Account: TypeAlias = Callable[[Iterable[Tool], Surface], JsonObject]
+"""What works out the bill of these tools."""
 
 
 def list_tools(
@@ -25,6 +31,12 @@ def list_tools(
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,
+    bill: Annotated[
+        bool, typer.Option("--bill", help="Add what all the tools would cost in a prompt, and folded.")
+    ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="The same with tokens counted (o200k), which needs the extra `tokens`.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List every tool by upstream, with those that cannot be used and why.
@@ -34,11 +46,14 @@ def list_tools(
     with reporting(as_json=as_json) as output:
         found = configured(config or [])
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
-        listing, failure = run(found, output, partial(_list, owner=owner, wait=Wait(wait, refresh)))
+        account = partial(billing.bill, exact=exact) if bill or exact else None
+        listing, failure = run(found, output, partial(_list, owner=owner, wait=Wait(wait, refresh), account=account))
         if as_json:
             output.json(listing, failure)
         else:
             rendering.listing(listing, output)
+            if account is not None:
+                billing.show_bill(inner(listing, "bill"), output)
         if failure is not None:
             raise failure
 
@@ -94,14 +109,17 @@ def describe(
             rendering.description(description, output)
 
 
-async def _list(engine: Engine, owner: str | None, wait: Wait) -> tuple[JsonObject, Failure | None]:
+async def _list(
+    engine: Engine, owner: str | None, wait: Wait, account: Account | None
+) -> tuple[JsonObject, Failure | None]:
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
     tools = [tool for tool in engine.tools() if owner in (None, tool.owner)]
     shown = [_listed(tool) for tool in tools if tool.exposure is not Exposure.HIDDEN]
     upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
-    return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
+    billed: JsonObject = {"bill": account(engine.tools(), engine.gateway.surface())} if account else {}
+    return {"upstreams": upstreams, "tools": shown, **billed}, None if tools else _why_nothing(statuses, engine)
 
 
 def _listed(tool: Tool) -> JsonObject:
