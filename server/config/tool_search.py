@@ -75,6 +75,9 @@ def _directory(written: object, where: str, findings: Findings) -> DirectorySett
     reading = read_section(DirectorySettings, written)
     warn_of_mended(reading.mended, where, findings)
     schemas = tuple(dict.fromkeys(reading.section.schemas))
+    if any(set(name) & set("*?[") for name in schemas):
+        message = "`schemas` takes ids, and no globs: what is published in full must not grow by itself."
+        findings.warn("matches_nothing", where, message, "Write the ids out: `mcp:<server>:<tool>`.")
     if len(schemas) > MOST_SCHEMAS:
         message = f"`schemas` names {len(schemas)} tools; the first {MOST_SCHEMAS} are published in full."
         findings.warn("out_of_bounds", where, message, "Keep those that are used in most sessions.")
