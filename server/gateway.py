@@ -142,23 +142,23 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
-        with Observation(self._parts.sinks, "call", call.via) as seen:
-            result = await self._call(call, seen)
+        parts = self._parts
+        with Observation(parts.sinks, "call", call.via) as seen:
+            if call.reference == READ_RESULT_ID:
+                seen.ids = (READ_RESULT_ID,)
+                result = parts.calls.read_result(call)
+            else:
+                tool = await self.find(call.reference)
+                seen.ids = (tool.id,)
+                if tool.source == CLIENT:
+                    raise run_by_the_host(tool)
+                try:
+                    result = await parts.calls.call(tool, call)
+                except UpstreamFailure as failure:
+                    told = parts.redact(failure.message), parts.redact(failure.hint)
+                    raise GatewayError(failure.code, *told) from None
             seen.returned(result)
         return result
-
-    async def _call(self, call: Call, seen: Observation) -> JsonObject:
-        if call.reference == READ_RESULT_ID:
-            seen.ids = (READ_RESULT_ID,)
-            return self._parts.calls.read_result(call)
-        tool, redact = await self.find(call.reference), self._parts.redact
-        seen.ids = (tool.id,)
-        if tool.source == CLIENT:
-            raise run_by_the_host(tool)
-        try:
-            return await self._parts.calls.call(tool, call)
-        except UpstreamFailure as failure:
-            raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""

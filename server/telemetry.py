@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from server.errors import GatewayError
 from upstream_clients import JsonObject
@@ -28,9 +28,11 @@ MOST_IDS: Final = 32
 """Of one event: as many as one answer to several queries holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One search, describe or call. `ids`: what was found, described or called. `answered_bytes`: of text for the model."""
+class Operation(NamedTuple):
+    """One search, describe or call. `ids`: what was found, described or called. `answered_bytes`: of text for the model.
+
+    A tuple, because there is one for each call: a frozen dataclass takes seven function calls more to make.
+    """
 
     kind: Kind
     via: Via
@@ -73,7 +75,7 @@ class Observation:
         self._via: Via = via
         self._outcome = OK
         self._bytes = 0
-        self._began = time.monotonic()
+        self._began = time.time()  # one clock for both: a call more for each would be felt
         self.ids: tuple[str, ...] = ()
         """What it is about, once that is known."""
 
@@ -83,13 +85,15 @@ class Observation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, GatewayError):
-            self._outcome, self._bytes = error.code, len(str(error).encode("utf-8", "surrogatepass"))
-        elif error is not None:
-            self._outcome = GIVEN_UP
-        spent = time.monotonic() - self._began
-        done = Operation(self._kind, self._via, self._outcome, self.ids[:MOST_IDS], spent, self._bytes, time.time())
-        observe(self._sinks, done)
+        if error is not None:
+            self._failed(error)
+        now = time.time()
+        ids = self.ids[:MOST_IDS]
+        observe(self._sinks, Operation(self._kind, self._via, self._outcome, ids, now - self._began, self._bytes, now))
+
+    def _failed(self, error: BaseException) -> None:
+        self._outcome = error.code if isinstance(error, GatewayError) else GIVEN_UP
+        self._bytes = len(str(error).encode("utf-8", "surrogatepass")) if isinstance(error, GatewayError) else 0
 
     def answered(self, answer: JsonObject) -> None:
         """What the model gets: a payload of ours."""
@@ -99,9 +103,11 @@ class Observation:
 
     def returned(self, result: JsonObject) -> None:
         """What the model gets: the result of a tool."""
-        content = result.get("content")
-        blocks = content if isinstance(content, list) else []
-        texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
-        self._bytes = len("".join(texts).encode("utf-8", "surrogatepass"))
+        content: Any = result.get("content", ())
+        try:
+            texts = "".join([block["text"] for block in content if "text" in block])
+        except TypeError:  # an upstream may send what it likes; it is passed on as it is, and not measured
+            texts = ""
+        self._bytes = len(texts.encode("utf-8", "surrogatepass"))
         if result.get("isError") is True:
             self._outcome = TOOL_ERROR
