@@ -1,7 +1,7 @@
 """The session log: what a serving gateway did, one JSON object a line, in private files under the state folder.
 
 Laws
-1. The event loop never waits for the disk: events are queued, and a worker thread writes them a few times a second.
+1. The event loop never waits for the disk: events are queued, and a worker thread writes them every other second.
 2. It is bounded: the queue, each file, and all files together. What was lost is counted in the next line.
 3. It holds what an event holds (`server.telemetry`), and nothing else.
 """
@@ -36,7 +36,9 @@ ALL_FILES: Final = 500
 WAITING: Final = 10_000
 """Events that may wait for the disk: more than a host can cause in SPACING_SECONDS."""
 
-SPACING_SECONDS: Final = 0.5
+SPACING_SECONDS: Final = 2.0
+"""Between two writes. A way to a worker thread costs the loop a tenth of a call; a hard kill costs so much of the log."""
+
 LAST_WRITE_SECONDS: Final = 0.2
 """At the end: hosts kill after two seconds."""
 
