@@ -4,7 +4,7 @@ Everything here is pure and synchronous: no file but its own word lists, no sock
 import from this package only, never from its modules.
 """
 
-from index.bill import BYTES_PER_TOKEN, approximate_tokens, encoded_bytes, shown_bytes
+from index.bill import BYTES_PER_TOKEN, approximate_tokens, encoded_bytes, shown_bytes, shown_text, utf8_bytes
 from index.catalog import Catalog, Classify, Unresolved
 from index.confidence import Confidence
 from index.evaluate import HITS, Evaluation, Score, evaluate
@@ -56,7 +56,9 @@ __all__ = [
     "plain_signature",
     "read_questions",
     "shown_bytes",
+    "shown_text",
     "signature",
     "subschemas",
     "tool_id",
+    "utf8_bytes",
 ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from index.admission import refusal
+from index.bill import shown_bytes
 from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
 from index.giving_way import GiveWay, giving_way, never
 from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
@@ -50,6 +51,7 @@ class _Shelf:
     searchable: Searchable | None
     direct: tuple[Tool, ...]
     tally: Tally
+    shown_bytes: int
 
 
 class Catalog:
@@ -112,6 +114,17 @@ class Catalog:
             tallies[upstream] = tallies.get(upstream, NOTHING).plus(shelf.tally)
         return tallies
 
+    def sources(self) -> Mapping[str, int]:
+        """How many tools there are to be found, by source."""
+        counts = Counter[str]()
+        for (source, _), shelf in sorted(self._shelves.items()):
+            counts[source] += len(shelf.reachable_names)
+        return {source: count for source, count in counts.items() if count}
+
+    def shown_bytes(self, source: str = "") -> int:
+        """About what the reachable tools, or those of one source, would cost in a prompt if each were published as it is."""
+        return sum(shelf.shown_bytes for (of, _), shelf in self._shelves.items() if source in ("", of))
+
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
@@ -163,6 +176,7 @@ def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
         searchable=searchable(tools, give_way),
         direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
         tally=tally_of(tools),
+        shown_bytes=sum(shown_bytes((tool.definition,)) for tool in giving_way(reachable, give_way)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
 from server.clean import one_line, paragraphs
+from server.client_tools import CLIENT
 from server.errors import GatewayError
 from upstream_clients import JsonObject, State, UpstreamStatus
 
@@ -52,7 +53,7 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
     if label and label != tool.bare_name:
         found["label"] = label
     found |= {"description": one_line(tool.description, DESCRIPTION_CHARACTERS), "input": "unknown"}
-    if tool.exposure is Exposure.DIRECT:
+    if tool.exposure is Exposure.DIRECT or tool.source == CLIENT:
         found["direct"] = True
     if tool.cached:
         found["cached"] = True
@@ -184,7 +185,9 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         "trusted": tool.trusted,
         "signature": signature(tool.input_schema),
         "tool": definition,
-        "call": {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
+        "call": {"name": tool.name, "arguments": {}}
+        if tool.source == CLIENT
+        else {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
     }
     if tool.cached:
         found["cached"] = True

@@ -9,7 +9,7 @@ import anyio
 
 from server.config import Directories, Settings
 from server.gateway import Gateway
-from server.judging import Judge, follow_pins
+from server.judging import follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
@@ -19,7 +19,8 @@ from server.policy import Policy
 from server.redaction import Redactor
 from server.results import ResultStore
 from server.semantics import Meanings
-from server.standing import Standing, parts_of, secrets_of, specs_of, startable
+from server.standing import Standing, parts_of, rules_of, secrets_of, specs_of, startable
+from server.telemetry import Sink
 from server.version import __version__
 from server.wordllama import WordLlama
 from upstream_clients import Fleet, JsonObject, UpstreamStatus, new_node, open_fleet
@@ -49,7 +50,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the surroundings want to hear of. Both are called on the event loop and must not block.
+    """What the surroundings want to hear of. All are called on the event loop and must not block.
 
     `node` is the id by which other gateways know this one.
     """
@@ -57,6 +58,7 @@ class Hooks:
     on_catalogue: Callable[[], None] = lambda: None
     on_status: Callable[[UpstreamStatus], None] = lambda _status: None
     node: str = field(default_factory=new_node)
+    sinks: tuple[Sink, ...] = ()
 
 
 @asynccontextmanager
@@ -65,7 +67,6 @@ async def open_gateway(
 ) -> AsyncIterator[Running]:
     """Runs a gateway for as long as the context lasts. `lazy` starts no upstream before it is asked for."""
     pins = Pins(directories.state)
-    judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
     meanings = Meanings(WordLlama.load if settings.gateway.semantic else None)
     pace = Pace()
 
@@ -73,7 +74,7 @@ async def open_gateway(
         meanings.follow(library.snapshot.catalog)
         hooks.on_catalogue()
 
-    library = Library(judge, on_catalogue, pace.give_way)
+    library = Library(rules_of(settings, pins), on_catalogue, pace.give_way)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
@@ -86,9 +87,8 @@ async def open_gateway(
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
             redact, state = Redactor(secrets_of(settings)), directories.state
-            standing = Standing(
-                library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, hooks.node, lazy, state
-            )
+            kept = library, keeper, fleet, pace, redact, ResultStore(), pins, meanings
+            standing = Standing(*kept, hooks.node, hooks.sinks, lazy, state)
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
@@ -114,7 +114,7 @@ class Change:
         after = Policy(settings.servers, settings.gateway)
         known = startable(self._settings)
         standing.redact.learn(secrets_of(settings))
-        library.adopt(Judge(after, standing.pins, settings.gateway))
+        library.adopt(rules_of(settings, standing.pins))
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))

@@ -17,7 +17,8 @@ from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCh
 from server.chains import CHAINED_RESULT_BYTES
 from server.clean import one_line
 from server.errors import GatewayError
-from server.results import READ_RESULT_ID, ResultStore, bound
+from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, ResultStore, bound
+from server.telemetry import Via
 from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
@@ -36,13 +37,6 @@ INLINE_WEIGHT: Final = 200
 INLINE_ARGUMENT_ITEMS: Final = 200
 """A longer list or text in the arguments is checked in a worker thread, whatever the schema."""
 
-READ_RESULT_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"ref": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}},
-    "required": ["ref"],
-    "additionalProperties": False,
-}
-
 
 Check: TypeAlias = ArgumentCheck | ResultCheck
 CheckT = TypeVar("CheckT", ArgumentCheck, ResultCheck)
@@ -57,6 +51,7 @@ class Call:
     form: Literal["envelope", "direct"] = "direct"
     meta: Mapping[str, object] = field(default_factory=dict)
     on_progress: Progress | None = None
+    via: Via = "tools"
 
 
 class Dispatch(Protocol):

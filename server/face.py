@@ -27,6 +27,10 @@ CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_ME
 All else is for this hop alone."""
 
 
+BY_EXACT_NAME: Final = frozenset({"directory", "off"})
+"""The modes in which a model knows names that are not listed: what they stand for is called as if it were."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
     """A well-formed `tools/call`. `meta` is what of the host's `_meta` may go upstream."""
@@ -88,10 +92,13 @@ class Face:
         ours = self._ours.get(request.name)
         if ours is not None:
             return _success(await ours(request.arguments))
-        tool_id = self._gateway.surface().direct.get(request.name)
+        surface = self._gateway.surface()
+        tool_id = surface.direct.get(request.name)
+        if tool_id is None and surface.mode in BY_EXACT_NAME:
+            tool_id = (await self._gateway.find(request.name)).id
         if tool_id is None:
             raise await self._not_published(request.name)
-        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
+        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress, "direct"))
 
     async def _search(self, arguments: JsonObject) -> JsonObject:
         query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
@@ -100,8 +107,8 @@ class Face:
                 raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
             every = [query, *queries] if isinstance(query, str) else queries
             return await self._gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
-        if not isinstance(query, str):
-            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+        if not isinstance(query, str) or (not query.strip() and self._gateway.surface().mode == "directory"):
+            return self._gateway.directory()
         return await self._gateway.search(query, _whole(limit))
 
     async def _describe(self, arguments: JsonObject) -> JsonObject:
@@ -115,7 +122,7 @@ class Face:
             return error
         form = json.dumps({"id": tool.id, "args": {}})
         how = f"Call tool_call with {form}, args filled in."
-        if any(published["name"] == CODE for published in self._gateway.surface().tools):
+        if self._gateway.surface().mode == "code":
             how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
         return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
 

@@ -14,22 +14,17 @@ Laws
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Final, Literal, Protocol, TypeAlias
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
 
 import anyio
 
+from server.eras import Era, discovery, era_of, greeting, is_implementation, modern_result, opened_era
 from server.identity import Identity
 from upstream_clients import JsonObject, NotAMessage, dump, parse, path_in
 
 logger = logging.getLogger(__name__)
-
-LEGACY_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MODERN_VERSION: Final = "2026-07-28"
-VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
-CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
-SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
 
 REPLAYED_ID: Final = "toolfold-front-initialize"
 PARSE_ERROR: Final = -32700
@@ -42,11 +37,8 @@ WAITING_HIGH: Final = 256
 
 WAITING_LOW: Final = 64
 
-Era: TypeAlias = Literal["legacy", "modern"]
-"""The SDK's server is of the era of the first request that reaches it, for life, and refuses those of the other."""
-
 _LATER: Final[JsonObject] = {}
-"""Stands for an answer that will be given by `listing_known`. Compared by identity."""
+"""Stands for an answer that will be given by `catalogue_known`. Compared by identity."""
 
 
 class Pipe(Protocol):
@@ -59,9 +51,11 @@ class Pipe(Protocol):
 
 
 class Front:
-    """Sorts the host's messages. `listing` gives the result of `tools/list`, or None while it can't be known yet."""
+    """Sorts the host's messages. `listing` gives the result of `tools/list`; it and `identity` are None while they can't be
+    known yet.
+    """
 
-    def __init__(self, identity: Identity, listing: Callable[[], JsonObject | None]) -> None:
+    def __init__(self, identity: Identity | None, listing: Callable[[], JsonObject | None]) -> None:
         self._identity = identity
         self._listing = listing
         self._pipe: Pipe | None = None
@@ -69,7 +63,7 @@ class Front:
         self._wake = anyio.Event()
         self._paused = False
         self._open: dict[object, JsonObject] = {}
-        self._deferred: list[tuple[JsonObject, Era]] = []
+        self._deferred: list[tuple[JsonObject, Callable[[], JsonObject]]] = []
         self._era: Era | None = None
         self._handshaken = False
         self._lists_changed_wanted = False
@@ -80,7 +74,7 @@ class Front:
     def __repr__(self) -> str:
         return f"<Front {len(self._waiting)} waiting, {len(self._open)} open>"
 
-    def adopt(self, identity: Identity) -> None:
+    def adopt(self, identity: Identity | None) -> None:
         """What a host that comes later is told."""
         self._identity = identity
 
@@ -103,11 +97,11 @@ class Front:
         elif answer is not _LATER:
             self._write({"jsonrpc": "2.0", "id": message["id"], "result": answer})
 
-    def listing_known(self) -> None:
-        """Answers the `tools/list` requests that came before the cache was read."""
+    def catalogue_known(self) -> None:
+        """Answers the requests whose answers had to wait until the cache was read."""
         deferred, self._deferred = self._deferred, []
-        for message, era in deferred:
-            self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._listed(era)})
+        for message, answer in deferred:
+            self._write({"jsonrpc": "2.0", "id": message["id"], "result": answer()})
 
     def listing_changed(self, *, published: bool) -> None:
         """Tells a host of the handshake era of another list: the published one, or what a gateway was shown instead."""
@@ -148,7 +142,7 @@ class Front:
 
     def drain(self) -> None:
         """Answers whatever is still open, because the process ends."""
-        unanswered = [*self._open.values(), *(message for message, _era in self._deferred)]
+        unanswered = [*self._open.values(), *(message for message, _answer in self._deferred)]
         self._deferred.clear()
         for message in unanswered:
             self.refuse(message.get("id"), DRAINING, DRAINING_WORDS)
@@ -165,12 +159,12 @@ class Front:
 
     def _answer_method(self, message: JsonObject, method: object, params: JsonObject) -> JsonObject | None:
         if method == "initialize":
-            return self._initialize(params)
-        era = _era_of(params)
+            return self._initialize(message, params)
+        era = era_of(params)
         if era is None or self._era not in (None, era):
             return None
         if era == "modern" and method == "server/discover":
-            return self._discover()
+            return self._later(message, self._discover, is_known=self._identity is not None)
         if era == "legacy" and not self._handshaken:
             return None
         if era == "legacy" and method == "ping":
@@ -185,11 +179,11 @@ class Front:
         self._host_is_gateway = self._host_is_gateway or is_gateway
         return is_gateway
 
-    def _initialize(self, params: JsonObject) -> JsonObject | None:
+    def _initialize(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
         version, info = params.get("protocolVersion"), params.get("clientInfo")
         if self._era is not None or not isinstance(version, str):
             return None
-        if not isinstance(params.get("capabilities"), dict) or not _is_implementation(info):
+        if not isinstance(params.get("capabilities"), dict) or not is_implementation(info):
             return None
         assert isinstance(info, dict)
         self._era, self._handshaken = "legacy", True
@@ -198,34 +192,31 @@ class Front:
         known: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": self.host}
         self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
         self._wake.set()
-        return {
-            "protocolVersion": version if version in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
-            "capabilities": self._identity.capabilities,
-            "serverInfo": self._identity.server_info,
-            "instructions": self._identity.instructions,
-        }
+        return self._later(message, partial(self._greeting, version), is_known=self._identity is not None)
+
+    def _greeting(self, version: str) -> JsonObject:
+        assert self._identity is not None
+        return greeting(self._identity, version)
 
     def _discover(self) -> JsonObject:
-        return {
-            "ttlMs": 0,
-            "cacheScope": "private",
-            "supportedVersions": [MODERN_VERSION],
-            "capabilities": self._identity.capabilities,
-            "instructions": self._identity.instructions,
-            "resultType": "complete",
-            "_meta": {SERVER_KEY: self._identity.server_info},
-        }
+        assert self._identity is not None
+        return discovery(self._identity)
 
     def _list(self, message: JsonObject, era: Era) -> JsonObject:
         self.sdk_wanted.set()
-        if self._listing() is None:
-            self._deferred.append((message, era))
-            return _LATER
-        return self._listed(era)
+        return self._later(message, partial(self._listed, era), is_known=self._listing() is not None)
+
+    def _later(self, message: JsonObject, answer: Callable[[], JsonObject], *, is_known: bool) -> JsonObject:
+        """The answer, at once or by `catalogue_known`."""
+        if is_known:
+            return answer()
+        self._deferred.append((message, answer))
+        return _LATER
 
     def _listed(self, era: Era) -> JsonObject:
         listing = self._listing()
         assert listing is not None
+        assert self._identity is not None
         return modern_result(listing, self._identity.server_info) if era == "modern" else listing
 
     def _forward(self, message: JsonObject) -> None:
@@ -238,7 +229,7 @@ class Front:
                 self._write(_error(request_id, INVALID_REQUEST, "a request of this id is still open"))
                 return
             self._open[request_id] = message
-            self._era = self._era or _opened_era(method, message.get("params"))
+            self._era = self._era or opened_era(method, message.get("params"))
             self.sdk_wanted.set()
         if method == "notifications/initialized":
             self._lists_changed_wanted = self._handshaken
@@ -261,42 +252,9 @@ class Front:
             self._pipe.write(dump(message))
 
 
-def modern_result(result: Mapping[str, object], server_info: JsonObject) -> JsonObject:
-    """A list result in the envelope of 2026-07-28."""
-    return {
-        "ttlMs": 0,
-        "cacheScope": "private",
-        **result,
-        "resultType": "complete",
-        "_meta": {SERVER_KEY: server_info},
-    }
-
-
-def _era_of(params: JsonObject) -> Era | None:
-    """The era of a request. None for a half-built envelope, which is the SDK's to judge."""
-    meta = params.get("_meta", {})
-    if not isinstance(meta, dict):
-        return None
-    if VERSION_KEY not in meta:
-        return "legacy"
-    client = meta.get(CLIENT_KEY)
-    is_complete = isinstance(meta.get(CAPABILITIES_KEY), dict) and (client is None or _is_implementation(client))
-    return "modern" if is_complete and meta[VERSION_KEY] == MODERN_VERSION else None
-
-
-def _opened_era(method: str, params: object) -> Era:
-    """The era in which the SDK's server is opened by this request."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    return "modern" if method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta else "legacy"
-
-
 def _error(request_id: object, code: int, message: str) -> JsonObject:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
 def _is_id(value: object) -> bool:
     return type(value) in (str, int)  # a boolean is an integer to Python and none to JSON-RPC
-
-
-def _is_implementation(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("version"), str)

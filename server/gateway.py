@@ -5,14 +5,13 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio.to_thread
 
-from index import Catalog, Explanation, Exposure, Near, Tool
+from index import Exposure, Near, Tool
 from server.answers import (
     batch_note,
     description,
@@ -27,25 +26,21 @@ from server.answers import (
 )
 from server.calling import Call, CallPath, UpstreamFailure
 from server.chains import page, refuse_circles
-from server.clean import one_line
+from server.client_tools import CLIENT, run_by_the_host
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
+from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
 from server.keeper import upstream_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
 from server.results import READ_RESULT_ID
-from server.surface import Surface, build_surface
+from server.surface import Surface
+from server.telemetry import Kind, Observation, Sink, Via
 from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
-
-LONGEST_QUERY: Final = 10_000
-"""Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
 
 MOST_QUERIES: Final = 16
 MOST_HITS: Final = 32
 """Of one answer to several queries: about 2,300 tokens."""
-
-SHOWN_QUERY: Final = 80
-"""Characters of a query that an answer repeats."""
 
 LEAST_HITS_A_QUERY: Final = 2
 """The right tool is first in two of three answers, and among the first two in most of the others."""
@@ -70,15 +65,7 @@ class Parts:
     redact: Redactor
     near: Callable[[], Near | None]
     on_call: Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one query found: tools that are there now, the confidence of each by id, and words to try instead."""
-
-    tools: tuple[Tool, ...]
-    confidence: Mapping[str, str]
-    closest_words: tuple[str, ...]
+    sinks: tuple[Sink, ...] = ()
 
 
 class Gateway:
@@ -86,27 +73,34 @@ class Gateway:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, {})
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, self._surface.direct)
         self._parts = parts
 
-    async def search(self, query: str, limit: int | None = None) -> JsonObject:
+    def observed(self, kind: Kind, via: Via = "tools") -> Observation:
+        """What follows one operation, and reports it at its end."""
+        return Observation(self._parts.sinks, kind, via)
+
+    async def search(self, query: str, limit: int | None = None, via: Via = "tools") -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
 
         Raises:
             GatewayError: the query is empty or far too long.
         """
+        with self.observed("search", via) as seen:
+            found, answer = await self._search(query, limit)
+            seen.ids = tuple(tool.id for tool in found.tools)
+            seen.answered(answer)
+        return answer
+
+    async def _search(self, query: str, limit: int | None) -> tuple[Found, JsonObject]:
         snapshot, (found,) = await self._look_up((query,), self._count(limit))
         unseen = missing(self._statuses(), snapshot.indexed)
         answer: JsonObject = {"tools": hits(found.tools, self._shows_hints, found.confidence), **unseen}
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
-        return answer
+        return found, answer
 
     async def explain(self, query: str, limit: int | None = None) -> JsonObject:
         """The answer of `search`, and in each hit why it was found: for people, and never shown to a model.
@@ -115,7 +109,7 @@ class Gateway:
             GatewayError: as `search`.
         """
         answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
-        taken = await anyio.to_thread.run_sync(_taken_apart, snapshot, query, self._count(limit), self._parts.near())
+        taken = await anyio.to_thread.run_sync(taken_apart, snapshot, query, self._count(limit), self._parts.near())
         why = {one.tool_id: explained(one) for one in taken}
         found = answer["tools"]
         assert isinstance(found, list)
@@ -129,12 +123,19 @@ class Gateway:
         """
         if len(queries) > MOST_QUERIES:
             raise GatewayError("invalid_arguments", f"Over {MOST_QUERIES} queries.", "Ask for fewer at a time.")
+        with self.observed("search") as seen:
+            answer = await self._search_all(queries, limit)
+            seen.ids = ids_in(answer)
+            seen.answered(answer)
+        return answer
+
+    async def _search_all(self, queries: Sequence[str], limit: int | None) -> JsonObject:
         count = min(self._count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
         snapshot, found = await self._look_up(queries, count)
         unseen = missing(self._statuses(), snapshot.indexed)
         tools = {tool.id: tool for one in found for tool in one.tools}
         answer: JsonObject = {
-            "answers": [_short_answer(query, one) for query, one in zip(queries, found, strict=True)],
+            "answers": [short_answer(query, one) for query, one in zip(queries, found, strict=True)],
             "tools": hits(tuple(tools.values()), self._shows_hints),
             **unseen,
         }
@@ -142,15 +143,19 @@ class Gateway:
             answer["note"] = note
         return answer
 
-    async def describe(self, reference: str) -> JsonObject:
+    async def describe(self, reference: str, via: Via = "tools") -> JsonObject:
         """All that is known of one tool.
 
         Raises:
             GatewayError: no such tool, or several of that name.
         """
-        tool = await self.find(reference)
-        status = self._parts.statuses().get(tool.upstream)
-        return description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
+        with self.observed("describe", via) as seen:
+            tool = await self.find(reference)
+            seen.ids = (tool.id,)
+            status = self._parts.statuses().get(tool.upstream)
+            answer = description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
+            seen.answered(answer)
+        return answer
 
     async def call(self, call: Call) -> JsonObject:
         """The upstream's result; see `CallPath.call`.
@@ -158,18 +163,31 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
-        self._parts.on_call()
-        if PATH_META in call.meta:
-            refuse_circles(self._parts.node, call.meta)
-        if call.reference == READ_RESULT_ID:
-            return await self._read_result(call)
-        tool, redact = await self.find(call.reference), self._parts.redact
+        parts = self._parts
+        parts.on_call()
+        with Observation(parts.sinks, "call", call.via) as seen:
+            if PATH_META in call.meta:
+                refuse_circles(parts.node, call.meta)
+            if call.reference == READ_RESULT_ID:
+                seen.ids = (READ_RESULT_ID,)
+                result = await self._read_result(call)
+            else:
+                tool = await self.find(call.reference)
+                seen.ids = (tool.id,)
+                result = await self._called(tool, call)
+            seen.returned(result)
+        return result
+
+    async def _called(self, tool: Tool, call: Call) -> JsonObject:
+        if tool.source == CLIENT:
+            raise run_by_the_host(tool)
+        parts = self._parts
         try:
-            return await self._parts.calls.call(tool, call)
+            return await parts.calls.call(tool, call)
         except UpstreamFailure as failure:
-            raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+            raise GatewayError(failure.code, parts.redact(failure.message), parts.redact(failure.hint)) from None
         finally:
-            self._parts.on_call()
+            parts.on_call()
 
     async def _read_result(self, call: Call) -> JsonObject:
         calls = self._parts.calls
@@ -188,14 +206,16 @@ class Gateway:
         return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
 
     def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
-        """A page of what is behind this gateway, for another one. What was never listed is started, as for a search.
+        """A page of what is behind this gateway, for another one. What was never listed is started, as for a search; what
+        our own host runs itself is not behind us.
 
         Raises:
             GatewayError: its request went in a circle, or came too far.
         """
         refuse_circles(self._parts.node, meta)
         self._want_unlisted()
-        return page(self._parts.library.snapshot.catalog.reachable(), self._parts.gateways(), meta, after)
+        reachable = self._parts.library.snapshot.catalog.reachable()
+        return page([tool for tool in reachable if tool.source != CLIENT], self._parts.gateways(), meta, after)
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""
@@ -203,15 +223,26 @@ class Gateway:
 
     def surface(self) -> Surface:
         """What is published now."""
-        catalog = self._parts.library.snapshot.catalog
-        if catalog is not self._surface_of:
-            self._surface = build_surface(catalog.direct(), self._parts.settings.tool_search, self._surface.direct)
-            self._surface_of = catalog
-        return self._surface
+        return self._parts.library.snapshot.surface
+
+    def directory(self) -> JsonObject:
+        """What there is, for a model that does not know what to search for.
+
+        Raises:
+            GatewayError: there is no directory in this mode.
+        """
+        with self.observed("search") as seen:
+            surface = self.surface()
+            if surface.mode != "directory":
+                raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+            unseen = missing(self._statuses(), self._parts.library.snapshot.listed)
+            answer: JsonObject = {"directory": surface.directory, **unseen}
+            seen.answered(answer)
+        return answer
 
     def sources(self) -> Mapping[str, int]:
         """How many tools there are to be found, by source."""
-        return Counter(tool.source for tool in self._parts.library.snapshot.catalog.reachable())
+        return self._parts.library.snapshot.catalog.sources()
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -226,8 +257,8 @@ class Gateway:
         found = snapshot.catalog.resolve(reference)
         if isinstance(found, Tool):
             return found
-        if held := _held(snapshot.catalog, reference):
-            raise held
+        if why := held(snapshot.catalog, reference):
+            raise why
         self._want_unlisted()
         status = self._parts.statuses().get(upstream_in(reference))
         if status is not None and status.owner not in snapshot.listed:
@@ -239,10 +270,10 @@ class Gateway:
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
         for query in queries:
-            _check(query)
+            check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count, self._parts.near())
+        return snapshot, await anyio.to_thread.run_sync(found_in, snapshot, queries, count, self._parts.near())
 
     def _count(self, limit: int | None) -> int:
         settings = self._parts.settings.tool_search
@@ -265,53 +296,3 @@ class Gateway:
     def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         redact = self._parts.redact
         return replace(status, error=redact(status.error), hint=redact(status.hint))
-
-
-def _held(catalog: Catalog, reference: str) -> GatewayError | None:
-    """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
-    tool = catalog.get(reference.strip())
-    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
-        return None
-    hint = f"A person has to look at it: toolfold trust {tool.upstream} {tool.name}"
-    return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
-
-
-def _is_found(tool: Tool) -> bool:
-    """The index may lag behind: a tool that has just been hidden must not be found."""
-    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
-
-
-def _check(query: str) -> None:
-    if not query.strip():
-        raise GatewayError("invalid_arguments", "The query is empty.", "Say in a few words what the tool should do.")
-    if len(query) > LONGEST_QUERY:
-        raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
-
-
-def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
-    """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count, near) for query in queries)
-
-
-def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
-    if snapshot.index is None:
-        return Found((), {}, ())
-    matches = snapshot.index.search(query, count, near)
-    found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
-    closest_words = () if found else snapshot.index.closest_words(query)
-    return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
-
-
-def _taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
-    return snapshot.index.explain(query, count, snapshot.catalog.get, near) if snapshot.index else ()
-
-
-def _short_answer(query: str, found: Found) -> JsonObject:
-    """One of several answers: ids and confidence; the tools stand beside it."""
-    answer: JsonObject = {
-        "query": one_line(query, SHOWN_QUERY),
-        "found": {tool.id: found.confidence[tool.id] for tool in found.tools},
-    }
-    if found.closest_words:
-        answer["closest_words"] = list(found.closest_words)
-    return answer

@@ -1,10 +1,11 @@
 """The live catalogue: takes listings as they come, keeps one snapshot for readers, and has it indexed off the event loop.
+What is published of it goes with it: both change in one step.
 
 Laws
 1. A reader keeps the snapshot that it was given; the next one is built completely and then assigned once.
-2. Cataloguing and indexing run in worker threads, which give way to calls. A build of the index is followed by a rest of
-   twice its time, so that building never takes more than a third of one processor for long.
-3. What comes in is catalogued by the judge of the moment; of several listings of one owner that wait, only the latest.
+2. Cataloguing, publishing and indexing run in worker threads, which give way to calls. A build of the index is followed by a
+   rest of twice its time, so that building never takes more than a third of one processor for long.
+3. What comes in is catalogued by the rules of the moment; of several listings of one owner that wait, only the latest.
 4. A listing whose searchable text has not changed builds nothing; one that has changed is indexed alone.
 """
 
@@ -19,6 +20,7 @@ import anyio
 import anyio.to_thread
 
 from index import Catalog, Classify, Listing, SearchIndex
+from server.surface import NOTHING_PUBLISHED, Surface
 
 logger = logging.getLogger(__name__)
 
@@ -46,17 +48,31 @@ class Gone:
 
 
 Judge: TypeAlias = Callable[[Listing], Classify]
-"""What judges the tools of a listing. Called in a worker thread."""
+"""What judges the tools of a listing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a catalogue is made by under one configuration: who judges a listing, what is in it besides the listings, and
+    what is published of it, given the upstreams that have listed and what was published before. All are called in a worker
+    thread, one at a time.
+    """
+
+    judge: Judge
+    complete: Callable[[Catalog], Catalog]
+    publish: Callable[[Catalog, frozenset[str], Surface], Surface]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A catalogue and an index over it, which may lag behind by a build; ids are looked up in the catalogue.
+    """A catalogue, what is published of it, and an index over it, which may lag behind by a build; ids are looked up in the
+    catalogue.
 
     `listed` are the upstreams that the catalogue has a listing of, `indexed` those that the index has seen.
     """
 
     catalog: Catalog
+    surface: Surface
     index: SearchIndex | None = None
     listed: frozenset[str] = frozenset()
     indexed: frozenset[str] = frozenset()
@@ -66,13 +82,13 @@ class Library:
     """Holds the current snapshot. `run` is its task; everything else is called on the event loop."""
 
     def __init__(
-        self, judge: Judge, on_change: Callable[[], None], give_way: Callable[[], None] = lambda: None
+        self, rules: Rules, on_change: Callable[[], None], give_way: Callable[[], None] = lambda: None
     ) -> None:
         """`give_way` is called between the small steps of what is done in threads, and may rest there."""
-        self._judge = judge
+        self._rules = rules
         self._on_change = on_change
         self._give_way = give_way
-        self._snapshot = Snapshot(Catalog.empty())
+        self._snapshot = _with_listings(Snapshot(Catalog.empty(), NOTHING_PUBLISHED), (), rules, give_way)
         self._incoming: dict[tuple[str, str], Listing | Gone] = {}
         self._arrived = anyio.Event()
         self._caught_up = anyio.Event()
@@ -86,9 +102,10 @@ class Library:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def adopt(self, judge: Judge) -> None:
-        """Another judge, for what is taken from now on."""
-        self._judge = judge
+    def adopt(self, rules: Rules) -> None:
+        """Other rules, for what is taken from now on; what is published follows at once."""
+        self._rules = rules
+        self.take()
 
     def take(self, *listings: Listing | Gone) -> None:
         """Each listing becomes, soon, all that its owner has, unless a later one of the owner comes before that."""
@@ -128,14 +145,16 @@ class Library:
 
     async def _catalogue(self) -> None:
         while True:
-            if not self._incoming:
-                self._arrived = anyio.Event()
+            if not self._arrived.is_set():
                 self._caught_up.set()
                 await self._arrived.wait()
+            self._arrived = anyio.Event()
             listings, self._incoming = tuple(self._incoming.values()), {}
-            work = partial(_with_listings, self._snapshot.catalog, listings, self._judge, self._give_way)
-            catalog = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-            self._snapshot = _followed(self._snapshot, catalog, listings)
+            work = partial(_with_listings, self._snapshot, listings, self._rules, self._give_way)
+            made = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
+            now = self._snapshot  # an index may have come meanwhile
+            self._snapshot = replace(made, index=now.index, indexed=now.indexed - gone)
             self._stale.set()
             self._on_change()
 
@@ -166,18 +185,18 @@ def _indexed(catalog: Catalog, known: SearchIndex | None, give_way: Callable[[],
 
 
 def _with_listings(
-    catalog: Catalog, listings: Sequence[Listing | Gone], judge: Judge, give_way: Callable[[], None]
-) -> Catalog:
+    snapshot: Snapshot, listings: Sequence[Listing | Gone], rules: Rules, give_way: Callable[[], None]
+) -> Snapshot:
+    catalog = snapshot.catalog
     for listing in listings:
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, judge(listing), give_way)
-    return catalog
+            catalog = catalog.with_listing(listing, rules.judge(listing), give_way)
+    catalog, listed = rules.complete(catalog), _listed(snapshot.listed, listings)
+    return replace(snapshot, catalog=catalog, listed=listed, surface=rules.publish(catalog, listed, snapshot.surface))
 
 
-def _followed(snapshot: Snapshot, catalog: Catalog, listings: Sequence[Listing | Gone]) -> Snapshot:
+def _listed(known: frozenset[str], listings: Sequence[Listing | Gone]) -> frozenset[str]:
     last = {listing.upstream: isinstance(listing, Listing) for listing in listings if listing.upstream}
-    gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
-    listed = (snapshot.listed - last.keys()) | {upstream for upstream, is_there in last.items() if is_there}
-    return replace(snapshot, catalog=catalog, listed=listed, indexed=snapshot.indexed - gone)
+    return (known - last.keys()) | {upstream for upstream, is_there in last.items() if is_there}

@@ -55,14 +55,14 @@ class Modes:
 
     def known(self, settings: Settings) -> Settings | None:
         """These settings with the mode that is in force; None if only a trial can tell. Starts nothing."""
-        if settings.gateway.tool_search.requested_mode != "code":
+        if settings.gateway.tool_search.mode != "code":
             return self._without_code(settings)
         verdict = self._gate().known()
         return None if verdict is None else self._decided(settings, verdict)
 
     async def settled(self, settings: Settings) -> Settings:
         """These settings with the mode that is in force, after a trial if there is no other way."""
-        if settings.gateway.tool_search.requested_mode != "code":
+        if settings.gateway.tool_search.mode != "code":
             return self._without_code(settings)
         gate = await anyio.to_thread.run_sync(self._gate)
         with anyio.move_on_after(DECIDE_SECONDS):
@@ -75,12 +75,23 @@ class Modes:
 
     async def run_code(self, gateway: Gateway, request: CodeRequest) -> tuple[JsonObject, GatewayError | None]:
         """The result of `tool_search_code`, and what failed if something did."""
-        if self._runner is None:
-            return await not_run_here(gateway, request)
+        with gateway.observed("code") as seen:
+            if self._runner is None:
+                return await not_run_here(gateway, request)
+            answer, failure = await self._answer(self._runner, gateway, request)
+            if failure is None:
+                seen.answered(answer)
+            else:
+                seen.failed(failure)
+        return answer, failure
+
+    async def _answer(
+        self, runner: "CodeRunner", gateway: Gateway, request: CodeRequest
+    ) -> tuple[JsonObject, GatewayError | None]:
         from server.code import Bridge
 
         bridge = Bridge(gateway, request.meta)
-        outcome = await self._runner.run(request.arguments.get("code"), bridge.ask, self._seconds)
+        outcome = await runner.run(request.arguments.get("code"), bridge.ask, self._seconds)
         failure = outcome.failure
         said: JsonObject = (
             {"ok": True, "value": outcome.value}
@@ -106,7 +117,7 @@ class Modes:
 
     def _fallen_back(self, settings: Settings, why: str, hint: str) -> Settings:
         logger.warning("mode code can't be had, and mode tools is used: %s. %s", why, hint)
-        tool_search = settings.gateway.tool_search.model_copy(update={"requested_mode": "tools"})
+        tool_search = settings.gateway.tool_search.model_copy(update={"mode": "tools"})
         gateway = settings.gateway.model_copy(update={"tool_search": tool_search})
         decided = self._without_code(replace(settings, gateway=gateway))
         self._why = f"{why}. {hint}".rstrip(". ") + "."

@@ -49,6 +49,10 @@ class Policy:
             return "not among includeTools"
         if server.openclaw is not None and _matches(names[0], server.openclaw.deny):
             return "denied by gateway.openclaw.deny"
+        return self.refusal(tool_id)
+
+    def refusal(self, tool_id: str) -> str:
+        """Why `gateway.policy` keeps back what has this id, whatever its source; empty if it does not."""
         if _matches(tool_id, self._deny):
             return "denied by gateway.policy.deny"
         return "" if _matches(tool_id, self._allow) else "not allowed by gateway.policy.allow"

@@ -1,4 +1,5 @@
-"""Files that only this user may read, replaced whole: a reader sees the old content or the new, never a torn one.
+"""Files that only this user may read. Replaced ones are replaced whole: a reader sees the old content or the new, never a
+torn one.
 
 Everything here blocks and belongs in a worker thread. On Windows the folders of a user are private without our help.
 """
@@ -46,6 +47,14 @@ def _rename(name: str, path: Path) -> None:
             return
         time.sleep(REPLACE_PAUSE_SECONDS)
     os.replace(name, path)
+
+
+def append_file(path: Path, content: bytes) -> None:
+    """Writes at the end of the file, which is made if it is not there. Raises OSError."""
+    make_private_folder(path.parent)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(content)
 
 
 def read_file(path: Path, limit: int) -> bytes | None:

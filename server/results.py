@@ -24,6 +24,13 @@ from upstream_clients import JsonObject
 
 READ_RESULT_ID: Final = "toolfold:core:read_result"
 
+READ_RESULT_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"ref": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}},
+    "required": ["ref"],
+    "additionalProperties": False,
+}
+
 KEEP_SECONDS: Final = 600.0
 """Ten minutes: longer than a model takes to read on, short enough that results do not pile up."""
 

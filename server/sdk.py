@@ -34,17 +34,11 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from server import tracing
+from server.eras import MODERN_VERSION, SERVER_KEY, modern_result
 from server.errors import GatewayError
 from server.face import Face, ToolRequest, read_request
-from server.front import (
-    DRAINING,
-    DRAINING_WORDS,
-    INVALID_REQUEST,
-    MODERN_VERSION,
-    SERVER_KEY,
-    Front,
-    modern_result,
-)
+from server.front import DRAINING, DRAINING_WORDS, INVALID_REQUEST, Front
 from server.http.gate import Behind, Receive, Scope, Send
 from server.http.tokens import Caller
 from server.identity import Identity
@@ -90,7 +84,8 @@ class SdkServer:
             get_tool_input_schema=lambda _name: None,
         )
         self._server.mark = mark_of(identity.node)
-        self._server.middleware = [self._answer]
+        self._outermost = list(self._server.middleware) if tracing.is_on() else []  # the SDK's own span, and no other
+        self._server.middleware = [*self._outermost, self._answer]
 
     def adopt(self, identity: Identity) -> None:
         """What a host that comes later is told."""
@@ -113,7 +108,7 @@ class SdkServer:
                 scope = {**scope, "user": AuthenticatedUser(token)}
             await manager.handle_request(scope, receive, send)
 
-        self._server.middleware = [self._keep_track, self._answer]
+        self._server.middleware = [*self._outermost, self._keep_track, self._answer]
         async with manager.run():
             yield handle
 

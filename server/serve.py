@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
-from server.app import open_gateway
+from server.app import Running, open_gateway
 from server.config import Directories, Settings
 from server.face import Face
 from server.front import Front
 from server.host_pipe import HostPipe
+from server.identity import Identity
 from server.modes import Modes
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
+from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
 from upstream_clients import JsonObject, new_node
 
@@ -62,10 +64,10 @@ async def _serve(
         try:
             await session.first_list_answered()
             async with open_gateway(await session.decided(), directories, session.published.hooks) as running:
-                session.published.start(running)
-                front.listing_known()
+                session.start(running)
                 tasks.start_soon(session.state_file.run)
-                tasks.start_soon(session.published.watch, session.tell)
+                tasks.start_soon(session.log_file.run)
+                tasks.start_soon(session.published.watch, session.tell, session.introduce)
                 tasks.start_soon(follow, settings, Following(reread, session.adopt, session.published.report))
                 await session.serve_with_sdk(Face(running.gateway, session.modes.run_code))
         finally:
@@ -80,22 +82,29 @@ class _Session:
     def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
         self._log = log
         self.state_file = StateFile(directories.state, self._state)
+        self.log_file = SessionLog(log_folder(settings, directories))
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch, new_node())
+        self.published = Published(settings, self.modes, self.state_file.touch, new_node(), (self.log_file.take,))
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
+
+    def start(self, running: Running) -> None:
+        """There is a gateway, and what had to wait for it can be answered."""
+        self.published.start(running)
+        self.introduce(self.published.introduction)
+        self.front.catalogue_known()
 
     async def serve_with_sdk(self, face: Face) -> None:
         """Imports the SDK once the host has its first list, and lets its server take over the rest."""
         with anyio.move_on_after(EAGER_SDK_SECONDS):
             await self.front.sdk_wanted.wait()
         server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-        self._sdk = server(face, self.published.identity)
+        self._sdk = server(face, self.published.introduction)
         await self._sdk.run_behind(self.front)
 
     async def first_list_answered(self) -> None:
         """Nothing competes with the first answers: all other work waits for them, though not for a host that is slow."""
-        if self.published.listing() is not None:
+        if self.published.listing() is not None and self.published.identity is not None:
             with anyio.move_on_after(FIRST_LIST_SECONDS):
                 await self.front.sdk_wanted.wait()
 
@@ -109,9 +118,13 @@ class _Session:
         """The configuration has changed."""
         self._log.adopt(settings)
         await self.published.adopt(settings)
-        self.front.adopt(self.published.identity)
+        self.introduce(self.published.introduction)
+
+    def introduce(self, identity: Identity) -> None:
+        """What a host that comes later is told."""
+        self.front.adopt(identity)
         if self._sdk is not None:
-            self._sdk.adopt(self.published.identity)
+            self._sdk.adopt(identity)
 
     async def tell(self, published: bool) -> None:
         """The published list is another one, or only what is behind it."""

@@ -7,17 +7,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from server.calling import CallPath
+from server import tracing
+from server.calling import CallPath, Dispatch
+from server.client_tools import ClientTools
 from server.config import GatewaySettings, OpenClaw, Remote, ServerEntry, Settings
 from server.device import device_seed
 from server.gateway import Parts
+from server.judging import Judge
 from server.keeper import ListingKeeper
-from server.library import Library
+from server.library import Library, Rules
 from server.pace import Pace
 from server.pins import Pins
+from server.policy import Policy
+from server.publishing import Publisher
 from server.redaction import Redactor
 from server.results import ResultStore
 from server.semantics import Meanings
+from server.telemetry import Sink
 from upstream_clients import (
     Endpoint,
     Fleet,
@@ -53,6 +59,7 @@ class Standing:
     pins: Pins
     meanings: Meanings
     node: str
+    sinks: tuple[Sink, ...]
     lazy: bool
     state: Path
 
@@ -64,6 +71,13 @@ def startable(settings: Settings) -> Mapping[str, ServerEntry]:
 
 def secrets_of(settings: Settings) -> Iterator[str]:
     return (secret for server in settings.servers for secret in server.secrets)
+
+
+def rules_of(settings: Settings, pins: Pins) -> Rules:
+    """What the catalogue is made by under these settings."""
+    policy = Policy(settings.servers, settings.gateway)
+    judge = Judge(policy, pins, settings.gateway)
+    return Rules(judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings))
 
 
 def specs_of(settings: Settings, keeper: ListingKeeper, state: Path, *, lazy: bool) -> list[UpstreamSpec]:
@@ -90,7 +104,9 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
     def statuses() -> Mapping[str, UpstreamStatus]:
         return {**misconfigured, **{status.owner: _redacted(status, redact) for status in fleet.statuses()}}
 
-    calls = CallPath(partial(_call, fleet, redact), standing.results, settings.gateway.limits.result_bytes)
+    call = partial(_call, fleet, redact)
+    dispatch = partial(_traced, call) if tracing.is_on() else call
+    calls = CallPath(dispatch, standing.results, settings.gateway.limits.result_bytes)
     return Parts(
         startable(settings),
         settings.gateway,
@@ -104,6 +120,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         redact,
         standing.meanings.near,
         standing.pace.called,
+        standing.sinks,
     )
 
 
@@ -177,6 +194,18 @@ async def _call(
         if isinstance(error, UpstreamRefused) and error.data is not None:
             error.data = redact(json.dumps(error.data, ensure_ascii=False))
         raise
+
+
+async def _traced(
+    call: Dispatch,
+    owner: str,
+    name: str,
+    arguments: JsonObject,
+    meta: Mapping[str, object],
+    on_progress: Progress | None = None,
+) -> JsonObject:
+    with tracing.call_span(owner, name, meta) as carried:
+        return await call(owner, name, arguments, carried, on_progress)
 
 
 def _redacted(status: UpstreamStatus, redact: Redactor) -> UpstreamStatus:

@@ -16,8 +16,8 @@ NAMED_TOOLS: Final = 50
 
 
 def describe_state(running: Running) -> JsonObject:
-    """Upstreams, catalogue and published names."""
-    catalog = running.library.snapshot.catalog
+    """Upstreams, catalogue, the mode in force and the published names."""
+    catalog, surface = running.library.snapshot.catalog, running.gateway.surface()
     tallies, gateways = catalog.tallies(), running.keeper.gateways()
     total = sum((Counter(tally.exposures) for tally in tallies.values()), Counter[str]())
     warned = [tool for tally in tallies.values() for tool in tally.warned]
@@ -33,7 +33,9 @@ def describe_state(running: Running) -> JsonObject:
             "unavailable": _reasons(tool for tally in tallies.values() for tool in tally.unavailable),
             "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
-        "published": [tool["name"] for tool in running.gateway.surface().tools],
+        "published": [tool["name"] for tool in surface.tools],
+        "mode": surface.mode_as_written,
+        **({"chosen_because": surface.why} if surface.why else {}),
     }
 
 

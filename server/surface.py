@@ -1,4 +1,4 @@
-"""What the host sees: our three tools, or in mode code the one, the direct-only ones, and the instructions.
+"""What the host sees: our three tools (in mode code the one), those that are published by themselves, and the instructions.
 
 A function of configuration, catalogue and the names given before, sorted, one page: nothing that a host does changes it.
 Every tool published has a portable name and a flat object schema (notes on hosts: name prefixes, 64-character limits,
@@ -9,23 +9,27 @@ Laws
 2. A name that several tools ask for is given to none of them, so that the order in which upstreams come up decides nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import count
 from typing import Final, TypeAlias
 
-from index import Exposure, Tool
+from index import Tool
 from server.clean import one_line
-from server.config import ServerEntry, ToolSearchSettings
+from server.config import Mode, ServerEntry, ToolSearchSettings
 from server.portable import is_portable_name, portable_schema, portable_text
+from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA
 from upstream_clients import JsonObject
 
 SEARCH: Final = "tool_search"
 DESCRIBE: Final = "tool_describe"
 CALL: Final = "tool_call"
 CODE: Final = "tool_search_code"
-OUR_NAMES: Final = frozenset({SEARCH, DESCRIBE, CALL, CODE})
+READ_RESULT: Final = "toolfold_read_result"
+"""Published where neither tool_call nor code is: whatever way a tool was called, the rest of a long result must be had."""
+
+OUR_NAMES: Final = frozenset({SEARCH, DESCRIBE, CALL, CODE, READ_RESULT})
 """Nobody else's in any mode: a change of the mode must not change what a name stands for."""
 
 NAME_CHARACTERS: Final = 40
@@ -55,6 +59,25 @@ HOW_IN_CODE: Final = (
 
 HOW_UNDECIDED: Final = "Many tools stand behind this server; the tools that are listed find and run them."
 """While it is not known yet whether code can be run here."""
+HOW_BY_NAME: Final = "The tools of several servers, each under a name of its own."
+
+HOW_EITHER: Final = (
+    "The tools of several servers. Where tool_search is listed, find a tool with it, read its schema with tool_describe if "
+    "its input is not clear, run it with tool_call; otherwise each is listed under a name of its own."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """Bytes that the model is shown up front: the list and the instructions; and, for comparison, what every tool of the
+    catalogue would come to if it were listed as its upstream describes it. `sources`: how many tools, by source.
+    """
+
+    tools: int = 0
+    sources: Mapping[str, int] = field(default_factory=dict)
+    direct_bytes: int = 0
+    published_bytes: int = 0
+
 
 _Claim: TypeAlias = tuple[Tool, Iterator[str]]
 """A tool, and the names that it asks for next."""
@@ -62,27 +85,52 @@ _Claim: TypeAlias = tuple[Tool, Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The published list, and which tool each direct-only name stands for: those published now and those of before."""
+    """The published list, and which tool each name in it stands for: those published now and those of before.
+
+    `why` is the reason of a mode that was chosen. `directory` is what a search without a query gives, in mode directory.
+    """
 
     tools: tuple[JsonObject, ...]
     direct: Mapping[str, str]
+    mode: Mode = "tools"
+    why: str = ""
+    instructions: str = ""
+    directory: str = ""
+    bill: Bill = Bill()
+
+    @property
+    def mode_as_written(self) -> str:
+        """The mode as a configuration has it."""
+        return "false" if self.mode == "off" else self.mode
 
 
-def build_surface(direct: Iterable[Tool], settings: ToolSearchSettings, former: Mapping[str, str]) -> Surface:
-    """The list for these direct-only tools. `former` is the `direct` of the list before."""
-    given = dict(former)
-    published = _our_tools(settings)
+NOTHING_PUBLISHED: Final = Surface((), {})
+
+
+def build_surface(
+    direct: Iterable[Tool],
+    settings: ToolSearchSettings,
+    former: Mapping[str, str],
+    mode: Mode | None = None,
+    write: Callable[[str, Tool], JsonObject] | None = None,
+) -> Surface:
+    """The list with these tools by themselves. `former` is the `direct` of the list before, `write` the published form."""
+    mode = mode or settings.mode
+    given, write = dict(former), write or published_tool
+    published = _our_tools(settings, mode)
+    if mode == "off":
+        given[READ_RESULT] = READ_RESULT_ID
     for name, tool in sorted(direct_names(direct, former).items()):
         if name in given or len(given) < GIVEN_NAMES:
             given[name] = tool.id
-            published.append(_published(name, tool))
+            published.append(write(name, tool))
     published.sort(key=lambda tool: str(tool["name"]))
-    return Surface(tuple(published), given)
+    return Surface(tuple(published), given, mode)
 
 
 def direct_names(tools: Iterable[Tool], former: Mapping[str, str]) -> dict[str, Tool]:
-    """The published name of each direct-only tool: the first it asks for that no other tool asks for or ever had."""
-    waiting: list[_Claim] = [(tool, _names(tool)) for tool in tools if tool.exposure is Exposure.DIRECT]
+    """The name that each of these tools gets: the first it asks for that no other tool asks for or ever had."""
+    waiting: list[_Claim] = [(tool, _names(tool)) for tool in tools]
     named: dict[str, _Claim | None] = dict.fromkeys(OUR_NAMES)  # None: nobody gets it
     while waiting:
         claim = tool, names = waiting.pop()
@@ -108,12 +156,12 @@ def _names(tool: Tool) -> Iterator[str]:
         yield f"{name[: NAME_CHARACTERS - NAME_HASH_CHARACTERS - 1]}_{digest}"
 
 
-def instructions(servers: Iterable[ServerEntry], how: str = HOW) -> str:
-    """How to use what is published, then one line per upstream, within INSTRUCTIONS_CHARACTERS in all."""
+def instructions(servers: Iterable[ServerEntry], how: str = HOW, characters: int = INSTRUCTIONS_CHARACTERS) -> str:
+    """How to use what is published, then one line per upstream, within so many characters in all."""
     lines = [f"- {server.owner}{_what(server)}" for server in servers if not server.disabled and not server.problem]
     text, left = f"{how}\nUpstreams:", len(lines)
     for line in lines:
-        if len(text) + len(line) + 1 > INSTRUCTIONS_CHARACTERS - 20:
+        if len(text) + len(line) + 1 > characters - 20:
             return f"{text}\n- and {left} more"
         text, left = f"{text}\n{line}", left - 1
     return text if lines else how
@@ -123,7 +171,8 @@ def _what(server: ServerEntry) -> str:
     return f": {one_line(server.description, 160)}" if server.description else ""
 
 
-def _published(name: str, tool: Tool) -> JsonObject:
+def published_tool(name: str, tool: Tool) -> JsonObject:
+    """One tool as it is published under this name."""
     published: JsonObject = {
         "name": name,
         "description": one_line(tool.description, 1000),
@@ -138,10 +187,15 @@ def _published(name: str, tool: Tool) -> JsonObject:
     return published
 
 
-def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:
-    if settings.mode == "code":
+def _our_tools(settings: ToolSearchSettings, mode: Mode) -> list[JsonObject]:
+    if mode == "off":
+        return [_READ_RESULT_TOOL]
+    if mode == "code":
         return [_CODE_TOOL]
-    return [_search_tool(settings), _DESCRIBE_TOOL, _CALL_TOOL]
+    search = _search_tool(settings)
+    if mode == "directory":
+        search["description"] = f"{search['description']} Without a query: the directory of what there is."
+    return [search, _DESCRIBE_TOOL, _CALL_TOOL]
 
 
 def _search_tool(settings: ToolSearchSettings) -> JsonObject:
@@ -230,5 +284,14 @@ _CODE_TOOL: Final[JsonObject] = {
         "required": ["code"],
     },
     "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+    "_meta": META,
+}
+
+_READ_RESULT_TOOL: Final[JsonObject] = {
+    "name": READ_RESULT,
+    "title": "Read on",
+    "description": "Reads on where a long result was cut: takes the ref and the offset that stand at the cut.",
+    "inputSchema": READ_RESULT_SCHEMA,
+    "annotations": {"readOnlyHint": True, "openWorldHint": False},
     "_meta": META,
 }

@@ -33,6 +33,8 @@ SEAMS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
         "httpx2": ("upstream_clients/http/", "upstream_clients/network.py", "upstream_clients/openclaw/web.py"),
         "websockets": ("upstream_clients/openclaw/opening.py", "upstream_clients/openclaw/socket.py"),
         "cryptography": ("upstream_clients/openclaw/device.py",),
+        "opentelemetry": ("server/tracing.py",),
+        "quicktok": ("server/cli/billing.py",),
         "uvicorn": ("server/http/web.py",),
         "jsonschema": ("server/arguments/",),
         "referencing": ("server/arguments/",),

@@ -9,7 +9,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import answering, calling, checking, coding, configuration, evaluating, gateways, reading, trusting
+from server.cli import (
+    answering,
+    calling,
+    checking,
+    coding,
+    configuration,
+    evaluating,
+    gateways,
+    reading,
+    telling,
+    trusting,
+)
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -58,6 +69,8 @@ def build_app() -> typer.Typer:
     app.command("eval")(evaluating.evaluate_catalogue)
     app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
+    app.command("stats")(telling.stats)
+    app.command("log")(telling.log)
     app.command("demo")(_demo)
     app.add_typer(_config(), name="config")
     app.add_typer(_code(), name="code")

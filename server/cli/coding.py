@@ -48,7 +48,7 @@ def check(as_json: AsJson = False) -> None:
 
 def code_findings(found: Configured) -> Iterator[Finding]:
     """What stands in the way of mode code, where that is asked for and can be seen without trying."""
-    if found.settings.gateway.tool_search.requested_mode != "code":
+    if found.settings.gateway.tool_search.mode != "code":
         return
     verdict = Gate(find_program("node", found.environ), found.directories.data, found.directories.cache).known()
     if verdict is not None and verdict.runtime is None:

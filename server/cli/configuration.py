@@ -63,7 +63,6 @@ def _described(found: Configured) -> JsonObject:
     settings, everywhere = found.settings, inherited(found.environ)
     redact = Redactor(secret for server in settings.servers for secret in server.secrets)
     gateway = settings.gateway.model_dump(mode="json", by_alias=True)
-    gateway["toolSearch"]["mode"] = gateway["toolSearch"].pop("requestedMode")
     for server in settings.servers:
         if server.openclaw is not None:
             gateway["openclaw"] = _openclaw(server, server.openclaw, redact)

@@ -1,16 +1,18 @@
 """`toolfold list`, `search` and `describe`: what tools there are. Each gathers one document, and then shows it."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from index import Exposure, Tool
 from server.answers import DESCRIPTION_CHARACTERS, LABEL_CHARACTERS
 from server.clean import one_line
-from server.cli import hits, rendering
+from server.cli import billing, hits, rendering
 from server.cli.configured import answered
+from server.cli.documents import inner
 from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
 from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
@@ -18,7 +20,20 @@ from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
 from server.keeper import upstream_in
+from server.surface import Surface
 from upstream_clients import JsonObject, UpstreamStatus
+
+Account: TypeAlias = Callable[[Iterable[Tool], Surface], JsonObject]
+"""What works out the bill of these tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a list is of: one upstream's tools or all, with hidden ones or without, and with their bill if that is asked."""
+
+    owner: str | None
+    everything: bool
+    account: Account | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +53,12 @@ def list_tools(
     everything: Annotated[
         bool, typer.Option("--all", help="Name also the tools that the configuration hides, and what hides each.")
     ] = False,
+    bill: Annotated[
+        bool, typer.Option("--bill", help="Add what all the tools would cost in a prompt, and folded.")
+    ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="The same with tokens counted (o200k), which needs the extra `tokens`.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List every tool by upstream, with those that cannot be used and why. What the configuration hides is counted.
@@ -47,13 +68,14 @@ def list_tools(
     with reporting(as_json=as_json) as output:
         found = answered(config or [], upstream or "")
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
-        listing, failure = run(
-            found, output, partial(_list, owner=owner, wait=Wait(wait, refresh), everything=everything)
-        )
+        show = Shown(owner, everything, partial(billing.bill, exact=exact) if bill or exact else None)
+        listing, failure = run(found, output, partial(_list, show=show, wait=Wait(wait, refresh)))
         if as_json:
             output.json(listing, failure)
         else:
             rendering.listing(listing, output)
+            if show.account is not None:
+                billing.show_bill(inner(listing, "bill"), output)
         if failure is not None:
             raise failure
 
@@ -112,14 +134,16 @@ def describe(
             rendering.description(description, output)
 
 
-async def _list(engine: Engine, owner: str | None, wait: Wait, everything: bool) -> tuple[JsonObject, Failure | None]:
+async def _list(engine: Engine, show: Shown, wait: Wait) -> tuple[JsonObject, Failure | None]:
+    owner = show.owner
     chosen = engine.startable() if owner is None else engine.startable() & {owner}
     await engine.bring_up(chosen if wait.refresh else chosen & engine.unlisted(), wait)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
     tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
-    shown = [_listed(tool) for tool in tools if everything or tool.exposure is not Exposure.HIDDEN]
+    shown = [_listed(tool) for tool in tools if show.everything or tool.exposure is not Exposure.HIDDEN]
     upstreams = [engine.described_upstream(status) for status in statuses]
-    return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
+    billed: JsonObject = {"bill": show.account(engine.tools(), engine.gateway.surface())} if show.account else {}
+    return {"upstreams": upstreams, "tools": shown, **billed}, None if tools else _why_nothing(statuses, engine)
 
 
 def _listed(tool: Tool) -> JsonObject:

@@ -146,8 +146,8 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line(", ".join(words(document, "config")), "dim")
         if address := text(document, "address"):
             output.line(f"at {address}", "dim")
-        if text(document, "mode") == "code":
-            output.line("mode code: tool_search_code is published", "dim")
+        if mode := _mode(document):
+            output.block(mode, style="dim")
         for warning in _warnings(document):
             output.block(warning, style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
@@ -157,6 +157,14 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line()
     if not documents:
         output.say("No gateway is running.")
+
+
+def _mode(gateway: JsonObject) -> str:
+    """What is to be said of the mode in force: why it was chosen, or what it publishes. "" for an ordinary one."""
+    mode = text(gateway, "mode")
+    if why := one_line(text(gateway, "chosen_because"), REASON_CHARACTERS):
+        return f"Mode {mode} was chosen: {why}"
+    return "mode code: tool_search_code is published" if mode == "code" else ""
 
 
 def _not_callable(catalogue: JsonObject) -> list[str]:

@@ -32,7 +32,7 @@ class Bridge:
         if method == "search":
             return await self._search(subject, options)
         if method == "describe":
-            described = await self._gateway.describe(subject)
+            described = await self._gateway.describe(subject, via="code")
             return {key: value for key, value in described.items() if key != "call"}  # that is for another surface
         return await self._call(subject, options)
 
@@ -52,7 +52,7 @@ class Bridge:
         """The hits as a list. What the answer says beside them goes to the logs."""
         limit = options.get("limit") if isinstance(options, dict) else None
         whole = int(limit) if isinstance(limit, (int, float)) and limit >= 1 else None
-        answer = await self._gateway.search(query, whole)
+        answer = await self._gateway.search(query, whole, via="code")
         if note := answer.get("note"):
             self.notes.append(f"search: {note}")
         return answer["tools"]
@@ -60,7 +60,7 @@ class Bridge:
     async def _call(self, reference: str, arguments: object) -> JsonObject:
         if not isinstance(arguments, dict):
             raise GatewayError("invalid_arguments", "The arguments must be an object.", "call(id, { name: value })")
-        result = await self._gateway.call(Call(reference, arguments, "direct", self._meta))
+        result = await self._gateway.call(Call(reference, arguments, "direct", self._meta, via="code"))
         meta = result.get("_meta")
         tool_id = str(meta[TOOL_META]) if isinstance(meta, dict) and TOOL_META in meta else reference
         self._called.append(tool_id)

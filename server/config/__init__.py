@@ -5,10 +5,13 @@ from server.config.inputs import Ask, Input, forget_input, inputs_file, store_in
 from server.config.loading import load
 from server.config.places import Directories, directories, find_config, find_program, read_environment
 from server.config.settings import (
+    ClientTool,
+    DirectorySettings,
     GatewaySettings,
     HttpSettings,
     LimitSettings,
     LogSettings,
+    Mode,
     OpenClaw,
     PolicySettings,
     Remote,
@@ -21,14 +24,17 @@ from server.config.stamps import Stamp, stamps
 
 __all__ = [
     "Ask",
+    "ClientTool",
     "ConfigError",
     "Directories",
+    "DirectorySettings",
     "Finding",
     "GatewaySettings",
     "HttpSettings",
     "Input",
     "LimitSettings",
     "LogSettings",
+    "Mode",
     "OpenClaw",
     "PolicySettings",
     "Remote",

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from pydantic import StrictBool
 
+from server.config.client_tools import read_client_tools
 from server.config.findings import Finding, Findings, closest, shown
 from server.config.keys import GATEWAY_NOT_YET, OPENCLAW, SECTION_NOT_YET
 from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
@@ -62,6 +63,7 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
     warn_of_mended(plain.mended, where, findings)
     return GatewaySettings(
         tool_search=read_tool_search(written.get("toolSearch"), f"{where}.toolSearch", findings),
+        client_tools=read_client_tools(written.get("clientTools"), f"{where}.clientTools", findings),
         policy=_policy(written.get("policy"), f"{where}.policy", findings),
         startup=_section(StartupSettings, "startup", (written, where), findings),
         limits=_section(LimitSettings, "limits", (written, where), findings),
@@ -80,6 +82,7 @@ def warn_of_patterns(gateway: GatewaySettings, owners: Collection[str], where: s
         "directTools": gateway.direct_tools,
         "policy.allow": gateway.policy.allow,
         "policy.deny": gateway.policy.deny,
+        "toolSearch.directory.schemas": gateway.tool_search.directory.schemas,
     }
     for key, patterns in lists.items():
         for pattern in patterns:

@@ -89,10 +89,9 @@ READ_BESIDE = frozenset(("toolSearch", "inputs"))
 OPENCLAW = "openclaw"
 
 # Named by the specification for what a later version does.
-GATEWAY_NOT_YET = frozenset(("inputs", "clientTools", "profiles"))
+GATEWAY_NOT_YET = frozenset(("inputs", "profiles"))
 SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
-    "log": frozenset(("sessionDir", "arguments")),
 }
 
 

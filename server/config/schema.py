@@ -48,12 +48,13 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "idleStopSeconds": "Seconds without a call after which the server is stopped until the next one. 0: never.",
     },
     "Gateway": {
-        "toolSearch": "How tools are found. true means mode code, false switches it off.",
+        "toolSearch": "How tools are found. true means mode code, false publishes every tool by itself.",
+        "clientTools": "Tools that the host runs itself: they are found here and called there.",
         "directTools": "Tools that are published by themselves: ids or globs over ids.",
         "policy": "Which tools can be reached.",
         "startup": "How servers are started.",
         "limits": "Sizes and waits.",
-        "log": "What is written to standard error.",
+        "log": "What is written to standard error, and where session logs are kept.",
         "http": "Who may use `toolfold serve --http`.",
         "hints": "The default of `hints` for every server.",
         "openclaw": "An OpenClaw Gateway, whose tools are in the catalogue like any other's.",
@@ -62,10 +63,22 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
-        "mode": "tools publishes search, describe and call; code one tool that runs JavaScript in an isolated Node.",
+        "mode": "tools publishes search, describe and call; code one tool that runs JavaScript in an isolated Node; "
+        "directory a directory of names beside the three; auto every tool by itself as long as that is cheap.",
         "codeTimeoutMs": "How long code may run, in mode code.",
         "searchDefaultLimit": "How many results a search gives that does not say.",
         "maxSearchLimit": "How many results a search may ask for.",
+        "autoAboveTokens": "Mode auto folds a catalogue that would cost more tokens than this up front.",
+        "directory": "For mode directory.",
+    },
+    "DirectorySettings": {
+        "schemas": "Ids of up to 12 tools that are published in full.",
+        "instructionsCharacters": "How long the instructions may be, directory included. Some hosts cut at 2048.",
+    },
+    "ClientTool": {
+        "name": "What the host calls it by.",
+        "description": "What it does; a model reads it.",
+        "inputSchema": "The JSON Schema of its arguments.",
     },
     "PolicySettings": {
         "allow": "Ids or globs over ids. What none of them matches cannot be reached.",
@@ -103,7 +116,11 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "timeout": "How long a call may take, in milliseconds.",
         "disabled": "Whether the Gateway is left out.",
     },
-    "LogSettings": {"level": "The least severe messages that are written."},
+    "LogSettings": {
+        "level": "The least severe messages that are written to standard error.",
+        "sessionDir": "The folder of the session logs, for `toolfold stats` and `toolfold log`. false keeps none.",
+        "arguments": "Always redacted: no log holds what a tool was called with.",
+    },
 }
 
 _INPUT: JsonObject = {
@@ -168,9 +185,9 @@ def text() -> str:
 
 
 def _write_as_in_a_file(tool_search: JsonObject) -> None:
-    """The settings keep the mode that was asked for under a name of their own, and know one that no file says."""
+    """The settings know a mode that no object says, and an object that names none means another than the default."""
     properties = _properties(tool_search)
-    modes = properties.pop("requestedMode")["enum"]
+    modes = properties.pop("mode")["enum"]
     assert isinstance(modes, list)
     modes = [name for name in modes if name != "off"]
     tool_search["properties"] = {"mode": {"enum": modes, "type": "string", "default": "code"}, **properties}

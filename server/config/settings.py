@@ -20,7 +20,10 @@ Hints: TypeAlias = Literal["off", "safe"]
 Pinning: TypeAlias = Literal["warn", "strict", "off"]
 Protocol: TypeAlias = Literal["legacy", "auto", "modern"]
 Transport: TypeAlias = Literal["http", "sse", "auto"]
-RequestedMode: TypeAlias = Literal["tools", "code", "directory", "off"]
+Mode: TypeAlias = Literal["tools", "code", "directory", "auto", "off"]
+
+MOST_SCHEMAS = 12  # published in full in mode directory: the reference's bound
+MOST_CLIENT_TOOLS = 200  # far more than any host runs itself
 
 DAY_MS = 24 * 60 * 60 * 1000  # the most that any wait may be set to: beyond it a hung call is never noticed
 MIB = 1024 * 1024
@@ -55,17 +58,24 @@ class Section(BaseModel):
     )
 
 
-class ToolSearchSettings(Section):
-    """`mode` is the mode in force; `requested_mode` is what the file asks for, or what `server.modes` has made of it."""
+class DirectorySettings(Section):
+    """For mode directory. `schemas`: ids of tools that are published in full."""
 
-    requested_mode: RequestedMode = "tools"
+    schemas: Names = ()
+    # By default what the largest host lets through; the reference's directory has 18,000 characters at the most.
+    instructions_characters: Whole = Field(default=2_000, ge=500, le=18_000)
+
+
+class ToolSearchSettings(Section):
+    """`mode` is what the file asks for, or what `server.modes` has made of it; where it is `auto`, the catalogue decides."""
+
+    mode: Mode = "tools"
     code_timeout_ms: Whole = Field(default=10_000, ge=1_000, le=60_000)
     search_default_limit: Whole = Field(default=8, ge=1, le=50)
     max_search_limit: Whole = Field(default=20, ge=1, le=50)
-
-    @property
-    def mode(self) -> Literal["tools", "code"]:
-        return "code" if self.requested_mode == "code" else "tools"  # the others are not published by this version
+    # What a session of five tasks costs folded: three tools up front, and a search and a describe for each task.
+    auto_above_tokens: Whole = Field(default=4_000, ge=0, le=1_000_000)
+    directory: DirectorySettings = DirectorySettings()
 
 
 class PolicySettings(Section):
@@ -92,7 +102,11 @@ class LimitSettings(Section):
 
 
 class LogSettings(Section):
+    """`session_dir`: where session logs are kept (false: nowhere), within the state folder unless it is a whole path."""
+
     level: Literal["debug", "info", "warning", "error"] = "info"
+    session_dir: str | Literal[False] = "sessions"
+    arguments: Literal["redacted"] = "redacted"  # no other is planned: a log that holds arguments holds secrets
 
 
 class HttpSettings(Section):
@@ -105,8 +119,17 @@ class HttpSettings(Section):
     allow_hosts: Names = ()
 
 
+class ClientTool(Section):
+    """A tool that the host runs itself: it is found and described here, and called there."""
+
+    name: str
+    description: str = ""
+    input_schema: Mapping[str, object] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
 class GatewaySettings(Section):
     tool_search: ToolSearchSettings = ToolSearchSettings()
+    client_tools: tuple[ClientTool, ...] = ()
     direct_tools: Names = ()
     policy: PolicySettings = PolicySettings()
     startup: StartupSettings = StartupSettings()

@@ -25,6 +25,7 @@ from server.node import kept_node
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
+from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
 from upstream_clients import JsonObject
 
@@ -93,9 +94,11 @@ async def _serve(
         async with open_gateway(decided, directories, service.published.hooks) as running:
             service.published.start(running)
             tasks.start_soon(service.state_file.run)
+            tasks.start_soon(service.log_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-            sdk = sdk_server(Face(running.gateway, service.modes.run_code), service.published.identity)
-            tasks.start_soon(service.published.watch, sdk.tell_all_hosts)
+            face = Face(running.gateway, service.modes.run_code)
+            sdk = sdk_server(face, service.published.introduction)
+            tasks.start_soon(service.published.watch, sdk.tell_all_hosts, sdk.adopt)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
                 service.open(running, sdk)
                 tasks.start_soon(follow, settings, Following(reread, service.adopt, service.published.report))
@@ -127,8 +130,9 @@ class _Service:
         self._sdk: SdkServer | None = None
         self.listener = door.listener
         self.state_file = StateFile(directories.state, self._state)
+        self.log_file = SessionLog(log_folder(settings, directories))
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch, node)
+        self.published = Published(settings, self.modes, self.state_file.touch, node, (self.log_file.take,))
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:
@@ -142,7 +146,7 @@ class _Service:
         self.gate.rules = rules  # at once: a token may have been taken away
         await self.published.adopt(settings)
         if self._sdk is not None:
-            self._sdk.adopt(self.published.identity)
+            self._sdk.adopt(self.published.introduction)
 
     def _readiness(self) -> JsonObject | None:
         if self._running is None:

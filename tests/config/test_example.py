@@ -17,4 +17,4 @@ def test_the_example_is_strict_json_and_loads_without_an_error_or_a_warning(tmp_
     assert [server.key for server in settings.servers if not server.disabled] == ["files", "memory", "git", "time"]
     assert [server.problem for server in settings.servers if not server.disabled] == [""] * 4
     assert settings.gateway.direct_tools == ("mcp:time:get_current_time",)
-    assert settings.gateway.tool_search.requested_mode == "tools"
+    assert settings.gateway.tool_search.mode == "tools"

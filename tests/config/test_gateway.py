@@ -155,7 +155,6 @@ def test_an_unknown_key_is_answered_with_the_one_that_was_meant(
     [
         ({"clientTools": {}}, "note"),
         ({"startup": {"waitMs": 5}}, "note"),
-        ({"log": {"sessionDir": None}}, "note"),
         ({"policy": {"ownerOnly": ["mcp:time:*"]}}, "warning"),
     ],
 )

@@ -82,11 +82,11 @@ def test_parts_of_the_host_itself_are_skipped_with_a_note(settings_of: Callable[
     [
         ({"toolSearch": {"mode": "tools", "searchDefaultLimit": 3}}, ("tools", 3), []),
         ({"tools": {"toolSearch": {"mode": "tools", "searchDefaultLimit": 3}}}, ("tools", 3), []),
-        ({"toolSearch": False}, ("off", 8), ["mode_not_available"]),
+        ({"toolSearch": False}, ("off", 8), []),
         (
             {"toolSearch": {"mode": "tools"}, "gateway": {"toolSearch": False}},
             ("off", 8),
-            ["given_twice", "mode_not_available"],
+            ["given_twice"],
         ),
         ({"toolSearch": {"mode": "tools", "searchDefaultLimit": 4}, "gateway": {"hints": "off"}}, ("tools", 4), []),
         ({"tools": {"toolSearch": None}}, ("tools", 8), ["unknown_key"]),
@@ -97,7 +97,7 @@ def test_tool_search_is_read_at_the_top_too(
 ) -> None:
     read = settings_of(root)
     search = read.gateway.tool_search
-    assert (search.requested_mode, search.search_default_limit) == mode
+    assert (search.mode, search.search_default_limit) == mode
     assert [finding.code for finding in read.findings] == codes
 
 

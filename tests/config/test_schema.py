@@ -11,7 +11,16 @@ from server.config.entry_input import EntryInput
 from server.config.openclaw import OpenClawInput
 from server.config.schema import DESCRIPTIONS, DIALECT, FILE_NAME, document, text
 from server.config.sections import JsonObject, keys_of
-from server.config.settings import HttpSettings, LimitSettings, LogSettings, PolicySettings, Section, StartupSettings
+from server.config.settings import (
+    ClientTool,
+    DirectorySettings,
+    HttpSettings,
+    LimitSettings,
+    LogSettings,
+    PolicySettings,
+    Section,
+    StartupSettings,
+)
 from server.config.text import parse
 
 PROJECT = Path(__file__).parents[2]
@@ -24,6 +33,8 @@ MODELS: tuple[tuple[str, type[Section]], ...] = (
     ("LimitSettings", LimitSettings),
     ("LogSettings", LogSettings),
     ("HttpSettings", HttpSettings),
+    ("DirectorySettings", DirectorySettings),
+    ("ClientTool", ClientTool),
 )
 
 

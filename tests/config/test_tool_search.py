@@ -15,9 +15,7 @@ def read(settings_of: Callable[..., Settings], tool_search: object) -> tuple[Too
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
-    expected = ToolSearchSettings(
-        requested_mode="tools", code_timeout_ms=10_000, search_default_limit=8, max_search_limit=20
-    )
+    expected = ToolSearchSettings(mode="tools", code_timeout_ms=10_000, search_default_limit=8, max_search_limit=20)
     assert expected == DEFAULTS
 
 
@@ -31,8 +29,9 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({}, "code", []),
         ({"mode": None}, "code", []),
         ({"mode": "code"}, "code", []),
-        ({"mode": "directory"}, "directory", ["mode_not_available"]),
-        (False, "off", ["mode_not_available"]),
+        ({"mode": "directory"}, "directory", []),
+        ({"mode": "auto"}, "auto", []),
+        (False, "off", []),
         ("tools", "tools", ["wrong_type"]),
         (1, "tools", ["wrong_type"]),
         ([], "tools", ["wrong_type"]),
@@ -40,12 +39,11 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({"mode": 3}, "tools", ["wrong_type"]),
     ],
 )
-def test_a_mode_that_can_t_be_published_is_tools_and_the_mode_asked_for_is_kept(
+def test_the_mode_is_the_one_asked_for(
     settings_of: Callable[..., Settings], written: object, requested: str, codes: list[str]
 ) -> None:
     tool_search, findings = read(settings_of, written)
-    assert tool_search.mode == ("code" if requested == "code" else "tools")
-    assert tool_search.requested_mode == requested
+    assert tool_search.mode == requested
     assert findings == [("warning", code) for code in codes]
 
 
@@ -102,8 +100,34 @@ def test_a_number_that_is_none_falls_back(settings_of: Callable[..., Settings]) 
     [
         ("maxsearchlimit", "warning", "unknown_key"),
         ("limit", "warning", "unknown_key"),
-        ("directory", "note", "not_used_yet"),
     ],
 )
 def test_other_keys_are_told(settings_of: Callable[..., Settings], key: str, severity: str, code: str) -> None:
     assert read(settings_of, {"mode": "tools", key: {}}) == (DEFAULTS, [(severity, code)])
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "codes"),
+    [
+        ({"schemas": ["mcp:a:b", "mcp:a:b"]}, (("mcp:a:b",), 2000), []),
+        ({"schemas": "mcp:a:*"}, (("mcp:a:*",), 2000), ["matches_nothing"]),
+        ({"schemas": ["mcp:b:c"]}, (("mcp:b:c",), 2000), ["matches_nothing"]),
+        (
+            {"schemas": [f"mcp:a:{n}" for n in range(13)]},
+            (tuple(f"mcp:a:{n}" for n in range(12)), 2000),
+            ["out_of_bounds"],
+        ),
+        ({"schemas": 3}, ((), 2000), ["wrong_type"]),
+        ({"instructionsCharacters": 18_001}, ((), 18_000), ["out_of_bounds"]),
+        ({"schema": []}, ((), 2000), ["unknown_key"]),
+        ([], ((), 2000), ["wrong_type"]),
+    ],
+)
+def test_what_a_directory_publishes_in_full_is_bounded(
+    settings_of: Callable[..., Settings], written: object, expected: tuple[tuple[str, ...], int], codes: list[str]
+) -> None:
+    gateway = {"toolSearch": {"mode": "directory", "directory": written}}
+    settings = settings_of({"mcpServers": {"a": {"command": "a"}}, "gateway": gateway})
+    directory = settings.gateway.tool_search.directory
+    assert (directory.schemas, directory.instructions_characters) == expected
+    assert [finding.code for finding in settings.findings] == codes

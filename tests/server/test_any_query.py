@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from server.gateway import LONGEST_QUERY, MOST_QUERIES
+from server.found import LONGEST_QUERY
+from server.gateway import MOST_QUERIES
 from tests.support.gateways import Opened, error_of, gateway, payload
 from tests.support.hosts import text_of
 from tests.support.upstreams import entry

@@ -234,8 +234,8 @@ def test_the_list_of_tools_waits_until_it_can_be_known() -> None:
     send(front, modern(1, "tools/list"), initialize(2), request(3, "tools/list"))
     assert [message["id"] for message in lines.messages] == [2]
     known.append({"tools": [{"name": "x"}]})
-    front.listing_known()
-    front.listing_known()
+    front.catalogue_known()
+    front.catalogue_known()
     assert [(message["id"], set(part(message, "result"))) for message in lines.messages[1:]] == [
         (1, {"ttlMs", "cacheScope", "tools", "resultType", "_meta"}),
         (3, {"tools"}),

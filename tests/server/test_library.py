@@ -10,16 +10,13 @@ import pytest
 
 from index import Classify, Exposure, JsonObject, Judgement, Listing
 from server.library import Gone, Library
+from tests.support.rules import EVERYTHING, judged_by
 
 
 def listing(owner: str, *names: str, description: str = "Waters plants.", cached: bool = False) -> Listing:
     schema: JsonObject = {"type": "object"}
     tools: list[JsonObject] = [{"name": name, "description": description, "inputSchema": schema} for name in names]
     return Listing("mcp", owner, tuple(tools), cached=cached)
-
-
-def everything(_listing: Listing) -> Classify:
-    return lambda _tool_id, _definition: Judgement()
 
 
 @asynccontextmanager
@@ -36,7 +33,7 @@ def ids(library: Library) -> list[str]:
 
 
 async def test_a_listing_becomes_all_that_its_owner_has() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a", "b"), listing("two", "c"))
         await library.caught_up()
         before = ids(library)
@@ -48,7 +45,7 @@ async def test_a_listing_becomes_all_that_its_owner_has() -> None:
 
 
 async def test_a_reader_keeps_the_snapshot_that_it_was_given() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a"))
         kept = await library.indexed()
         library.take(listing("one", "b"))
@@ -63,7 +60,7 @@ async def test_a_reader_keeps_the_snapshot_that_it_was_given() -> None:
 
 async def test_each_change_of_the_catalogue_is_told_on_the_event_loop() -> None:
     told: list[threading.Thread] = []
-    async with running(Library(everything, lambda: told.append(threading.current_thread()))) as library:
+    async with running(Library(EVERYTHING, lambda: told.append(threading.current_thread()))) as library:
         library.take(listing("one", "a"))
         await library.caught_up()
     assert set(told) == {threading.main_thread()}
@@ -79,7 +76,7 @@ async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
 
         return classify
 
-    async with running(Library(judge, lambda: None)) as library:
+    async with running(Library(judged_by(judge), lambda: None)) as library:
         library.take(listing("one", "a", "b"))
         snapshot = await library.caught_up()
     assert asked == [("one", "mcp:one:a", False), ("one", "mcp:one:b", False)]
@@ -87,7 +84,7 @@ async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
 
 
 async def test_a_listing_that_says_the_same_builds_no_index() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a", cached=True))
         cached = await library.indexed()
         library.take(listing("one", "a"))
@@ -101,14 +98,14 @@ async def test_a_listing_that_says_the_same_builds_no_index() -> None:
 
 
 async def test_an_empty_catalogue_can_be_searched() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         snapshot = await library.searchable()
     assert snapshot.index is not None
     assert snapshot.index.search("water", 8) == ()
 
 
 async def test_whose_tools_a_search_covers_is_known_even_where_there_are_none() -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         library.take(listing("one", "a"))
         first = await library.indexed()
         library.take(listing("none"))
@@ -128,7 +125,7 @@ async def test_all_that_comes_during_a_build_is_indexed_by_the_next_one(caplog: 
             assert may_go_on.wait(10)
 
     with caplog.at_level(logging.DEBUG, "server.library"):
-        async with running(Library(everything, catalogued.set, give_way)) as library:
+        async with running(Library(EVERYTHING, catalogued.set, give_way)) as library:
             library.take(listing("first", "a"))
             await anyio.to_thread.run_sync(building.wait, 10)
             for edition in range(10):
@@ -148,7 +145,7 @@ async def test_of_an_owners_listings_that_wait_only_the_latest_is_catalogued() -
         asked.append(tool_id)
         return Judgement()
 
-    async with running(Library(lambda _listing: classify, lambda: None)) as library:
+    async with running(Library(judged_by(lambda _listing: classify), lambda: None)) as library:
         for number in range(100):
             library.take(listing("one", f"a{number}"), listing("two", "b"))
         library.take(Gone("mcp", "two", "two"))
@@ -164,7 +161,7 @@ async def test_of_an_owners_listings_that_wait_only_the_latest_is_catalogued() -
 async def test_each_tool_that_is_catalogued_and_each_that_is_indexed_is_a_step() -> None:
     """So that a call that comes meanwhile waits for one of them, not for a listing."""
     steps: list[bool] = []
-    library = Library(everything, lambda: None, lambda: steps.append(threading.current_thread() is not main))
+    library = Library(EVERYTHING, lambda: None, lambda: steps.append(threading.current_thread() is not main))
     main = threading.main_thread()
     async with running(library):
         library.take(listing("one", *(f"a{number}" for number in range(50))))
@@ -178,7 +175,7 @@ async def test_each_tool_that_is_catalogued_and_each_that_is_indexed_is_a_step()
 
 @pytest.mark.parametrize("count", [1, 30])
 async def test_many_listings_at_once_are_all_catalogued(count: int) -> None:
-    async with running(Library(everything, lambda: None)) as library:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
         for number in range(count):
             library.take(listing(f"owner{number:02}", "a"))
         snapshot = await library.indexed()

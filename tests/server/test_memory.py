@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 import anyio
 
-from index import Judgement, Listing
+from index import Listing
 from server.library import Library
 from tests.benchmarks import catalogue
 from tests.support.fleets import LONG_SECONDS
+from tests.support.rules import EVERYTHING
 
 FEW, MANY = 2, 8
 TOOLS_EACH = 20
@@ -28,7 +29,7 @@ def listing(number: int) -> Listing:
 
 
 async def test_a_listing_costs_little_beside_its_own_definitions() -> None:
-    library = Library(lambda _listing: lambda _tool_id, _definition: Judgement(), lambda: None)
+    library = Library(EVERYTHING, lambda: None)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
         with anyio.fail_after(LONG_SECONDS):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from server.gateway import LONGEST_QUERY
+from server.found import LONGEST_QUERY
 from tests.support.gateways import Opened, error_of, gateway, payload
 from tests.support.hosts import text_of
 from tests.support.upstreams import entry, received

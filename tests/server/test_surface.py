@@ -268,14 +268,6 @@ def test_the_list_is_sorted_and_does_not_depend_on_the_order_of_listings() -> No
     assert build_surface(reversed(tools), ToolSearchSettings(), {}) == surface
 
 
-def test_tools_of_another_exposure_are_not_published() -> None:
-    tools = [
-        Tool("mcp:a:x", "mcp", "a", "x", {"name": "x"}, exposure, "", False, False)
-        for exposure in (Exposure.CATALOG, Exposure.HIDDEN, Exposure.QUARANTINED)
-    ]
-    assert build_surface(tools, ToolSearchSettings(), {}).direct == {}
-
-
 def test_the_instructions_have_one_line_per_upstream() -> None:
     servers = [
         ServerEntry("git", "git", description="Git\nrepositories."),

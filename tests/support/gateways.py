@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ import anyio
 from server.app import Hooks, Running, open_gateway
 from server.config import Directories, Settings, load
 from server.face import Face, ToolRequest
+from server.telemetry import Sink
 from tests.support.upstreams import write_config
 from upstream_clients import JsonObject, Progress, State
 
@@ -112,6 +113,7 @@ async def gateway(
     settings: Mapping[str, object] | None = None,
     *,
     ready: bool = True,
+    sinks: tuple[Sink, ...] = (),
 ) -> AsyncIterator[Opened]:
     """A gateway over these entries of `mcpServers`, with these `gateway` settings; by default once all are settled.
 
@@ -122,7 +124,7 @@ async def gateway(
     places = Directories(
         cache=folder / "toolfold-cache", state=folder / "toolfold-state", data=folder / "toolfold-data"
     )
-    async with open_gateway(loaded, places, news.hooks) as running:
+    async with open_gateway(loaded, places, replace(news.hooks, sinks=sinks)) as running:
         opened = Opened(running, Face(running.gateway), loaded, news)
         if ready:
             await opened.ready()

@@ -1,0 +1,91 @@
+"""What one snapshot answers to queries: tools that are there now, how sure each hit is, and why. Pure; it blocks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from index import Catalog, Explanation, Exposure, Near, Tool
+from server.clean import one_line
+from server.client_tools import CLIENT, refused
+from server.errors import GatewayError
+from server.library import Snapshot
+from upstream_clients import JsonObject
+
+LONGEST_QUERY: Final = 10_000
+"""Characters. The index reads fewer; a longer query is a document pasted by mistake, and is refused rather than cut."""
+
+SHOWN_QUERY: Final = 80
+"""Characters of a query that an answer repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one query found: tools that are there now, the confidence of each by id, and words to try instead."""
+
+    tools: tuple[Tool, ...]
+    confidence: Mapping[str, str]
+    closest_words: tuple[str, ...]
+
+
+def check(query: str) -> None:
+    """Raises GatewayError for a query that is not looked up."""
+    if not query.strip():
+        raise GatewayError("invalid_arguments", "The query is empty.", "Say in a few words what the tool should do.")
+    if len(query) > LONGEST_QUERY:
+        raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
+
+
+def found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
+    """For a worker thread: the answers of one snapshot to all queries."""
+    return tuple(_found(snapshot, query, count, near) for query in queries)
+
+
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
+    if snapshot.index is None:
+        return Found((), {}, ())
+    matches = snapshot.index.search(query, count, near)
+    found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
+    closest_words = () if found else snapshot.index.closest_words(query)
+    return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+
+
+def taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
+    """For a worker thread: why each hit of a query is one."""
+    return snapshot.index.explain(query, count, snapshot.catalog.get, near) if snapshot.index else ()
+
+
+def short_answer(query: str, found: Found) -> JsonObject:
+    """One of several answers: ids and confidence; the tools stand beside it."""
+    answer: JsonObject = {
+        "query": one_line(query, SHOWN_QUERY),
+        "found": {tool.id: found.confidence[tool.id] for tool in found.tools},
+    }
+    if found.closest_words:
+        answer["closest_words"] = list(found.closest_words)
+    return answer
+
+
+def ids_in(answer: JsonObject) -> tuple[str, ...]:
+    """The ids in an answer of hits."""
+    tools = answer["tools"]
+    return tuple(hit["id"] for hit in tools) if isinstance(tools, list) else ()
+
+
+def held(catalog: Catalog, reference: str) -> GatewayError | None:
+    """The error of a tool that waits for a person's word, or that is the host's own and refused. Whoever has its id may know
+    why it does not work.
+    """
+    tool = catalog.get(reference.strip())
+    if tool is None or tool.exposure is not Exposure.QUARANTINED:
+        return None
+    if tool.source == CLIENT:
+        return refused(tool)
+    if not tool.warning:
+        return None
+    hint = f"A person has to look at it: toolfold trust {tool.upstream} {tool.name}"
+    return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
+
+
+def _is_found(tool: Tool) -> bool:
+    """The index may lag behind: a tool that has just been hidden must not be found."""
+    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
