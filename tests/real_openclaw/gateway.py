@@ -150,7 +150,7 @@ def _configuration(gateway: RealGateway, model_url: str) -> Mapping[str, object]
             "controlUi": {"enabled": False},
             "tools": {"allow": list(OPENED)},
         },
-        "models": {"mode": "replace", "providers": {"parrots": ours}},
+        "models": {"mode": "replace", "providers": {"parrots": ours}, "catalogRefresh": {"enabled": False}},
         "agents": {
             "defaults": {
                 "model": {"primary": f"parrots/{MODEL}"},
