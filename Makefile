@@ -13,6 +13,9 @@ SEMANTIC :=
 # Tests wait for processes more than they compute: three at once keep two cores busy.
 WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
+ENGINE := .engine
+NEWEST_NODE := latest
+PROBES := tests/code/test_guest_probes.py tests/code/test_escaped_probes.py tests/code/test_hostile_children.py tests/code/test_gate.py
 
 # The servers and the client of others that the tests marked `real` talk to.
 REAL_NPM := @modelcontextprotocol/server-everything@2026.8.31 \
@@ -30,6 +33,10 @@ HOSTS_NPM := @anthropic-ai/claude-code@2.1.332 \
 	node@22.23.3
 HOSTS_PYPI := fastmcp==4.2.3
 
+# What the search is timed beside.
+PEERS := .peers
+PEERS_PYPI := fastmcp==4.2.3
+
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 REAL_PYPI_OLDER := mcp==1.30.0
 
@@ -43,7 +50,7 @@ OPENCLAW_STAMP := $(OPENCLAW)/.installed-$(OPENCLAW_VERSION)-$(OPENCLAW_NODE)
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real test-openclaw hosts bench bench-search golden soak schema lock fmt clean
+.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -54,12 +61,22 @@ setup: $(DEVELOPMENT) ## install everything that developing needs into .venv
 demo: $(RUNTIME) ## show toolfold at work on three servers of its own; no Node, no network after the first run
 	@$(BIN)/toolfold demo
 
-test: $(DEVELOPMENT) ## check format, lint and types, then run every test that needs nothing from outside
+test: $(DEVELOPMENT) engine ## check format, lint and types, then run every test that needs nothing from outside
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
-	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak" -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak and not probes" -n $(WORKERS) --dist worksteal
+
+# Without Node, npm or a registry the tests of mode code are skipped, and say so.
+engine: $(DEVELOPMENT) ## bring the engine of mode code into .engine, for the tests (needs Node)
+	@TOOLFOLD_DATA_DIR=$(ENGINE) TOOLFOLD_CACHE_DIR=$(ENGINE)/cache npm_config_fetch_retries=1 $(BIN)/toolfold code install \
+		|| echo "Mode code is not tested here: without Node and the engine its tests are skipped."
+
+probes: $(DEVELOPMENT) engine ## try to escape from mode code, with controls, on the Node found here and on the newest from npm
+	npm install --prefix $(ENGINE)/newest --no-save --no-package-lock --no-audit --no-fund --loglevel=error node@$(NEWEST_NODE)
+	$(BIN)/pytest $(PROBES)
+	TOOLFOLD_NODE=$(ENGINE)/newest/node_modules/node/bin/node $(BIN)/pytest $(PROBES)
 
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
 	$(BIN)/pytest -m real
@@ -82,6 +99,11 @@ golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden
 	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
 
+bench-speed: $(DEVELOPMENT) $(PEERS)/.installed ## time the search beside fastmcp's: make bench-speed [SETS=folder with upstreams/catalog.py]
+	$(BIN)/python tests/benchmarks/bench_search.py --sizes 1000,10000,50000 \
+		--catalogue "$(if $(SETS),$(SETS)/upstreams)" --fastmcp $(PEERS)/bin/python
+	$(BIN)/python tests/benchmarks/bench_building.py
+
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
 
@@ -99,7 +121,7 @@ fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
 	$(BIN)/ruff check --fix .
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) $(REAL) $(HOSTS) $(OPENCLAW) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(REAL) $(HOSTS) $(PEERS) $(OPENCLAW) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
 
 # The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
@@ -139,6 +161,12 @@ $(HOSTS_STAMP): Makefile | $(BIN)/python
 	@npm install --prefix $(HOSTS) --no-save --no-package-lock --no-audit --no-fund --loglevel=error $(HOSTS_NPM)
 	@$(BIN)/python -m venv $(HOSTS)/venv
 	@$(HOSTS)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(HOSTS_PYPI)
+	@touch $@
+
+$(PEERS)/.installed: Makefile | $(BIN)/python
+	@echo "Installing $(PEERS_PYPI) into $(PEERS)"
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(PEERS_PYPI)
 	@touch $@
 
 # The inspector's command line reads name and version from a file that does not come with it; so we write that.

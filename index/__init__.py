@@ -16,12 +16,14 @@ from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
 from index.semantic import Near, meaning_text
 from index.signature import output_signature, plain_signature, signature
+from index.tally import NOTHING, Tally
 from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
     "BYTES_PER_TOKEN",
     "HITS",
     "MAX_QUERY_CHARS",
+    "NOTHING",
     "BadQuestions",
     "Catalog",
     "Classify",
@@ -38,6 +40,7 @@ __all__ = [
     "Question",
     "Score",
     "SearchIndex",
+    "Tally",
     "Tool",
     "Unresolved",
     "UnsoundSchema",

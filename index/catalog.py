@@ -8,15 +8,17 @@ Laws:
 """
 
 import functools
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from index.admission import refusal
-from index.fingerprint import combined, owner_digest
+from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
+from index.giving_way import GiveWay, giving_way, never
 from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
+from index.tally import NOTHING, Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
 MAX_TOOLS_PER_LISTING = 2_000  # the largest real servers have under 200; a listing beyond this is a fault or an attack
@@ -43,9 +45,11 @@ class _Shelf:
 
     tools: tuple[Tool, ...]
     by_name: Mapping[str, Tool]
-    reachable_by_bare_name: Mapping[str, tuple[Tool, ...]]
+    reachable_by_bare_name: Mapping[str, Sequence[Tool]]
     reachable_names: tuple[Name, ...]
-    digest: str
+    searchable: Searchable | None
+    direct: tuple[Tool, ...]
+    tally: Tally
 
 
 class Catalog:
@@ -64,14 +68,14 @@ class Catalog:
         """The catalogue before any listing."""
         return cls(0, {})
 
-    def with_listing(self, listing: Listing, classify: Classify) -> "Catalog":
+    def with_listing(self, listing: Listing, classify: Classify, give_way: GiveWay = never) -> "Catalog":
         """The catalogue in which this listing is all that its owner has."""
         owner = (listing.source, listing.owner)
-        tools = tuple(sorted(_judged(listing, classify), key=lambda tool: tool.id))
+        tools = tuple(sorted(giving_way(_judged(listing, classify), give_way), key=lambda tool: tool.id))
         known = self._shelves.get(owner)
         if known is not None and known.tools == tools:
             return self
-        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools)})
+        return Catalog(self.generation + 1, {**self._shelves, owner: _shelf(tools, give_way)})
 
     def without(self, source: str, owner: str) -> "Catalog":
         """The catalogue in which this owner has no tools."""
@@ -94,6 +98,20 @@ class Catalog:
         """The tools that a client may find or see, sorted by id."""
         return self._sorted_reachable
 
+    def direct(self) -> tuple[Tool, ...]:
+        """The tools that are shown up front, sorted by id."""
+        return tuple(
+            sorted((tool for shelf in self._shelves.values() for tool in shelf.direct), key=lambda tool: tool.id)
+        )
+
+    def tallies(self) -> Mapping[str, Tally]:
+        """What each upstream has, counted."""
+        tallies: dict[str, Tally] = {}
+        for (_, owner), shelf in sorted(self._shelves.items()):
+            upstream = shelf.tools[0].upstream if shelf.tools else owner
+            tallies[upstream] = tallies.get(upstream, NOTHING).plus(shelf.tally)
+        return tallies
+
     def resolve(self, reference: str) -> Tool | Unresolved:
         """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
@@ -110,7 +128,15 @@ class Catalog:
 
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
-        return combined({owner: shelf.digest for owner, shelf in self._shelves.items()})
+        return self._search_fingerprint
+
+    def searchable(self) -> tuple[Searchable, ...]:
+        """What search may find, owner by owner."""
+        return in_order(shelf.searchable for shelf in self._shelves.values() if shelf.searchable is not None)
+
+    @functools.cached_property
+    def _search_fingerprint(self) -> str:
+        return fingerprint_of(self.searchable())
 
     @functools.cached_property
     def _sorted(self) -> tuple[Tool, ...]:
@@ -123,17 +149,20 @@ class Catalog:
         return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
 
 
-def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
+def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
     reachable = [tool for tool in tools if tool.exposure in REACHABLE]
-    by_bare_name: dict[str, tuple[Tool, ...]] = {}
-    for tool in reachable:
-        by_bare_name[tool.bare_name] = (*by_bare_name.get(tool.bare_name, ()), tool)
+    by_bare_name: dict[str, list[Tool]] = defaultdict(list)
+    for tool in giving_way(reachable, give_way):
+        by_bare_name[tool.bare_name].append(tool)
+    names = (prepare(tool.id, tool.owner, tool.bare_name) for tool in giving_way(reachable, give_way))
     return _Shelf(
         tools=tools,
         by_name={tool.name: tool for tool in tools},
-        reachable_by_bare_name=by_bare_name,
-        reachable_names=tuple(prepare(tool.id, tool.owner, tool.bare_name) for tool in reachable),
-        digest=owner_digest(tools),
+        reachable_by_bare_name=dict(by_bare_name),
+        reachable_names=tuple(names),
+        searchable=searchable(tools, give_way),
+        direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
+        tally=tally_of(tools),
     )
 
 

@@ -8,7 +8,7 @@ right answers from wrong ones, so a hit is graded and never left out for its gra
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from index.bm25f import inverse_document_frequency, saturation
+from index.bm25f import burden, inverse_document_frequency, shares
 from index.descriptor import WEIGHTS
 from index.query import UNTRANSLATED, Query
 from index.scoring import Clause, Lookup, way_scores
@@ -57,7 +57,7 @@ def ceiling(query: Query, lookup: Lookup, tools: int) -> float:
     A word that no tool has, be it taken for another or not, counts like one that a single tool has in its name and
     first sentence.
     """
-    unseen = inverse_document_frequency(0, tools) * saturation(_UNSEEN_WEIGHT, 1.0)
+    (unseen,) = shares(inverse_document_frequency(0, tools), (_UNSEEN_WEIGHT,), (burden(1.0),))
     return sum(_most(clause, lookup) or unseen for clause in query.clauses)
 
 

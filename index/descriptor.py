@@ -26,6 +26,10 @@ WEIGHTS = MappingProxyType(
 )
 """What one occurrence of a word counts in each field. Flat on public sets: a half more or less of one changes nothing."""
 
+UNITS_OF_WEIGHT = 10
+UNITS = MappingProxyType({field: round(weight * UNITS_OF_WEIGHT) for field, weight in WEIGHTS.items()})
+"""The same weights as whole numbers: their sums are exact, in whatever order they come about."""
+
 MAX_DESCRIPTION_CHARS = 4096  # the longest descriptions of real tools have about 3,000
 MAX_HINT_CHARS = 512  # a hint is a few words; more would only be a way to be found for everything
 MAX_SCHEMA_CHARS = 2048  # schema text is where an upstream can hide most words

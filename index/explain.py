@@ -77,7 +77,7 @@ def explain(hit: Judged, query: Query, vocabulary: Vocabulary) -> Explanation:
             words.append(_word_score(clause.word, way, score, weights))
         else:
             unmet.append(clause.word)
-    asked, candidate = vocabulary.wanted(query), vocabulary.candidate(hit.number)
+    asked, candidate = vocabulary.judged(query, hit.number, {})
     bonuses = {name: amount for name, rule in RULES.items() if (amount := rule(asked, candidate))}
     if hit.meaning:
         bonuses["meaning"] = hit.meaning

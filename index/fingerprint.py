@@ -1,4 +1,4 @@
-"""Digests of what a search index is built from, so that an unchanged listing builds nothing.
+"""What search may find of each owner, and the digests of it, so that an unchanged listing builds nothing.
 
 Two catalogues with the same fingerprint give the same index; a change that search cannot see (an annotation, an
 output schema, a connection that came back) leaves it as it was.
@@ -7,39 +7,49 @@ output schema, a connection that came back) leaves it as it was.
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
+from index.giving_way import GiveWay, giving_way, never
 from index.tool import Exposure, Tool
 
 
-def searchable(tools: Iterable[Tool]) -> list[Tool]:
-    """The tools that search may find, in the order of the index."""
-    return sorted((tool for tool in tools if tool.exposure is Exposure.CATALOG), key=lambda tool: tool.id)
+@dataclass(frozen=True, slots=True)
+class Searchable:
+    """The tools of one owner that search may find, in the order of their ids; at least one."""
+
+    tools: tuple[Tool, ...] = field(repr=False)
+    digest: str  # of all that search reads of them, the ids included
 
 
-def owner_digest(tools: Iterable[Tool]) -> str:
-    """Digest of one owner's searchable tools; empty when it has none."""
+def searchable(tools: Iterable[Tool], give_way: GiveWay = never) -> Searchable | None:
+    """What search may find of one owner's tools; None when that is nothing."""
+    found = tuple(sorted((tool for tool in tools if tool.exposure is Exposure.CATALOG), key=lambda tool: tool.id))
+    if not found:
+        return None
     digest = hashlib.sha256()
-    some = False
-    for tool in searchable(tools):
-        some = True
+    for tool in giving_way(found, give_way):
         parts = (tool.id, tool.label, tool.description, tool.search_hint, tool.input_schema)
         digest.update(json.dumps(parts).encode())
-    return digest.hexdigest() if some else ""
+    return Searchable(found, digest.hexdigest())
 
 
-def combined(digests: Mapping[tuple[str, str], str]) -> str:
-    """Digest over all owners, from the digests of each."""
-    whole = hashlib.sha256()
-    for owner, digest in sorted(digests.items()):
-        if digest:
-            whole.update(f"{owner[0]}:{owner[1]}:{digest}\n".encode())
-    return whole.hexdigest()
-
-
-def fingerprint_of(tools: Iterable[Tool]) -> str:
-    """The fingerprint of tools of any number of owners; the one that a catalogue of them has."""
+def by_owner(tools: Iterable[Tool]) -> tuple[Searchable, ...]:
+    """What search may find of tools of any number of owners, in the order of their ids."""
     owners: dict[tuple[str, str], list[Tool]] = defaultdict(list)
     for tool in tools:
         owners[tool.source, tool.owner].append(tool)
-    return combined({owner: owner_digest(its_tools) for owner, its_tools in owners.items()})
+    return in_order(filter(None, map(searchable, owners.values())))
+
+
+def in_order(owners: Iterable[Searchable]) -> tuple[Searchable, ...]:
+    """By their ids: an owner's ids begin alike, so that those of two owners never mix."""
+    return tuple(sorted(owners, key=lambda one: one.tools[0].id))
+
+
+def fingerprint_of(owners: Iterable[Searchable]) -> str:
+    """The fingerprint of what search may find of owners in order."""
+    whole = hashlib.sha256()
+    for one in owners:
+        whole.update(one.digest.encode())
+    return whole.hexdigest()

@@ -22,7 +22,7 @@ SERVER_NAMED = 1.0  # about as much as a common word; 0 to 2 find the same there
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The words of a query in the letters of the index."""
+    """The words of a query in the letters of one owner's tools."""
 
     as_written: Mapping[str, str]  # letter of a word that the user wrote: its term
     pairs: Mapping[str, tuple[str, str]]  # two letters: the two terms
@@ -50,14 +50,16 @@ Rule: TypeAlias = Callable[[Wanted, Candidate], float]
 
 def wanted(said: Sequence[Said], alphabets: Alphabets) -> Wanted:
     """The words of a query as the rules need them."""
-    as_written = {letter: one.term for one in said if (letter := alphabets.words.known(one.word))}
-    pairs: dict[str, tuple[str, str]] = {}
-    for first, second in pairwise(said):
-        letters = alphabets.terms.known(first.term), alphabets.terms.known(second.term)
-        if all(letters):
-            pairs["".join(letters)] = (first.term, second.term)
-    terms = frozenset(letter for one in said if (letter := alphabets.terms.known(one.term)))
-    return Wanted(as_written, pairs, terms)
+    letters = [alphabets.terms.known(one.term) for one in said]
+    return Wanted(
+        as_written={letter: one.term for one in said if (letter := alphabets.words.known(one.word))},
+        pairs={
+            first + second: (one.term, other.term)
+            for (first, one), (second, other) in pairwise(zip(letters, said, strict=True))
+            if first and second
+        },
+        terms=frozenset(filter(None, letters)),
+    )
 
 
 def as_written(asked: Wanted, candidate: Candidate) -> float:

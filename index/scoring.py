@@ -15,7 +15,7 @@ from index.synonyms import Phrase
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """The tools that have a term, by number, and the term's share of the score of each."""
+    """The tools that have a term, by ascending number, and the term's share of the score of each."""
 
     numbers: "array[int]"
     shares: "array[float]"

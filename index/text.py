@@ -85,9 +85,18 @@ _KNOWN_CHARS = 64  # a longer run is no word that comes again; it must not fill 
 
 def words(text: str) -> Iterator[str]:
     """The words of a text in order: `getUserById` gives get, user, by, id and getuserbyid."""
-    for found in _RUN.finditer(fold(text)):
-        run = found.group()
-        yield from _known_words(run) if len(run) <= _KNOWN_CHARS else _words_of_run(run)
+    for run in runs(text):
+        yield from words_of_run(run)
+
+
+def runs(text: str) -> list[str]:
+    """The text's runs of letters and digits in order: what stands between spaces and signs, folded."""
+    return _RUN.findall(fold(text))
+
+
+def words_of_run(run: str) -> tuple[str, ...]:
+    """The words of one run in order."""
+    return _known_words(run) if len(run) <= _KNOWN_CHARS else _words_of_run(run)
 
 
 def _words_of_run(run: str) -> tuple[str, ...]:
@@ -95,13 +104,13 @@ def _words_of_run(run: str) -> tuple[str, ...]:
 
 
 _known_words = functools.lru_cache(_KNOWN_RUNS)(_words_of_run)
-"""A pure memo: the texts of a catalogue say the same few thousand words again and again, and each text is read twice."""
+"""A pure memo: the texts of a catalogue say the same few thousand words again and again."""
 
 
 def stretches(text: str) -> Iterator[Stretch]:
     """The words of a text in order, with what is written without spaces still in one piece."""
-    for run in _RUN.finditer(fold(text)):
-        yield from _stretches_of_run(run.group())
+    for run in runs(text):
+        yield from _stretches_of_run(run)
 
 
 def words_of(stretch: Stretch) -> Iterator[str]:

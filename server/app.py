@@ -13,6 +13,7 @@ from server.judging import Judge, follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
+from server.pace import Pace
 from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
@@ -66,12 +67,13 @@ async def open_gateway(
     pins = Pins(directories.state)
     judge = Judge(Policy(settings.servers, settings.gateway), pins, settings.gateway)
     meanings = Meanings(WordLlama.load if settings.gateway.semantic else None)
+    pace = Pace()
 
     def on_catalogue() -> None:
         meanings.follow(library.snapshot.catalog)
         hooks.on_catalogue()
 
-    library = Library(judge, on_catalogue)
+    library = Library(judge, on_catalogue, pace.give_way)
     keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
 
     async with anyio.create_task_group() as tasks:
@@ -84,7 +86,9 @@ async def open_gateway(
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
             redact, state = Redactor(secrets_of(settings)), directories.state
-            standing = Standing(library, keeper, fleet, redact, ResultStore(), pins, meanings, hooks.node, lazy, state)
+            standing = Standing(
+                library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, hooks.node, lazy, state
+            )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)

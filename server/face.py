@@ -12,10 +12,12 @@ from typing import Final, TypeAlias
 from server.calling import Call
 from server.errors import GatewayError
 from server.gateway import Gateway
-from server.surface import CALL, DESCRIBE, SEARCH
+from server.modes import CodeRequest, not_run_here
+from server.surface import CALL, CODE, DESCRIBE, SEARCH
 from upstream_clients import PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
 
 LARGEST_LIMIT: Final = 1_000_000
 """Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
@@ -52,8 +54,9 @@ def read_request(params: Mapping[str, object]) -> ToolRequest:
 class Face:
     """One gateway, seen through the protocol."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, run_code: RunCode = not_run_here) -> None:
         self._gateway = gateway
+        self._run_code = run_code
         self._ours: Mapping[str, Answer] = {SEARCH: self._search, DESCRIBE: self._describe}
 
     def list_tools(self) -> JsonObject:
@@ -79,6 +82,9 @@ class Face:
         if request.name == CALL:
             reference, envelope = _reference(request.arguments)
             return await self._gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
+        if request.name == CODE:
+            payload, failure = await self._run_code(self._gateway, CodeRequest(request.arguments, request.meta))
+            return _success(payload) if failure is None else {**_failure(failure), "structuredContent": payload}
         ours = self._ours.get(request.name)
         if ours is not None:
             return _success(await ours(request.arguments))
@@ -108,11 +114,10 @@ class Face:
         except GatewayError as error:
             return error
         form = json.dumps({"id": tool.id, "args": {}})
-        return GatewayError(
-            "not_published",
-            f"{name!r} is not called by its own name here.",
-            f"Call tool_call with {form}, args filled in.",
-        )
+        how = f"Call tool_call with {form}, args filled in."
+        if any(published["name"] == CODE for published in self._gateway.surface().tools):
+            how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
+        return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
 
 
 def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:

@@ -5,6 +5,7 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -68,6 +69,7 @@ class Parts:
     want: Callable[[str], None]
     redact: Redactor
     near: Callable[[], Near | None]
+    on_call: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
+        self._parts.on_call()
         if PATH_META in call.meta:
             refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
@@ -165,6 +168,8 @@ class Gateway:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
+        finally:
+            self._parts.on_call()
 
     async def _read_result(self, call: Call) -> JsonObject:
         calls = self._parts.calls
@@ -200,10 +205,13 @@ class Gateway:
         """What is published now."""
         catalog = self._parts.library.snapshot.catalog
         if catalog is not self._surface_of:
-            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
+            self._surface = build_surface(catalog.direct(), self._parts.settings.tool_search, self._surface.direct)
             self._surface_of = catalog
         return self._surface
+
+    def sources(self) -> Mapping[str, int]:
+        """How many tools there are to be found, by source."""
+        return Counter(tool.source for tool in self._parts.library.snapshot.catalog.reachable())
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.

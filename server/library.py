@@ -2,15 +2,15 @@
 
 Laws
 1. A reader keeps the snapshot that it was given; the next one is built completely and then assigned once.
-2. Cataloguing and indexing run in worker threads. A build of the index is followed by a rest of twice its time, so that
-   building never takes more than a third of one processor for long.
-3. What comes in is catalogued in its order, by the judge of the moment.
-4. A listing whose searchable text has not changed builds nothing.
+2. Cataloguing and indexing run in worker threads, which give way to calls. A build of the index is followed by a rest of
+   twice its time, so that building never takes more than a third of one processor for long.
+3. What comes in is catalogued by the judge of the moment; of several listings of one owner that wait, only the latest.
+4. A listing whose searchable text has not changed builds nothing; one that has changed is indexed alone.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
@@ -27,7 +27,7 @@ LONGEST_REST_SECONDS: Final = 5.0
 """A big catalogue must still become searchable soon after a change."""
 
 FIRST_INDEX_SECONDS: Final = 30.0
-"""How long a search waits for the very first index; 50,000 tools take Whoosh about that long."""
+"""How long a search waits for the very first index; one of 50,000 tools takes about 15 on a processor of its own."""
 
 CATCH_UP_SECONDS: Final = 5.0
 """How long a question about an unknown id waits for listings that have come in but are not catalogued yet."""
@@ -65,11 +65,15 @@ class Snapshot:
 class Library:
     """Holds the current snapshot. `run` is its task; everything else is called on the event loop."""
 
-    def __init__(self, judge: Judge, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, judge: Judge, on_change: Callable[[], None], give_way: Callable[[], None] = lambda: None
+    ) -> None:
+        """`give_way` is called between the small steps of what is done in threads, and may rest there."""
         self._judge = judge
         self._on_change = on_change
+        self._give_way = give_way
         self._snapshot = Snapshot(Catalog.empty())
-        self._incoming: list[Listing | Gone] = []
+        self._incoming: dict[tuple[str, str], Listing | Gone] = {}
         self._arrived = anyio.Event()
         self._caught_up = anyio.Event()
         self._stale = anyio.Event()
@@ -87,8 +91,9 @@ class Library:
         self._judge = judge
 
     def take(self, *listings: Listing | Gone) -> None:
-        """Each listing becomes, soon, all that its owner has."""
-        self._incoming += listings
+        """Each listing becomes, soon, all that its owner has, unless a later one of the owner comes before that."""
+        for listing in listings:
+            self._incoming[listing.source, listing.owner] = listing
         if self._caught_up.is_set():
             self._caught_up = anyio.Event()
         self._arrived.set()
@@ -127,8 +132,8 @@ class Library:
                 self._arrived = anyio.Event()
                 self._caught_up.set()
                 await self._arrived.wait()
-            listings, self._incoming = self._incoming, []
-            work = partial(_with_listings, self._snapshot.catalog, listings, self._judge)
+            listings, self._incoming = tuple(self._incoming.values()), {}
+            work = partial(_with_listings, self._snapshot.catalog, listings, self._judge, self._give_way)
             catalog = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             self._snapshot = _followed(self._snapshot, catalog, listings)
             self._stale.set()
@@ -139,13 +144,16 @@ class Library:
             await self._stale.wait()
             self._stale = anyio.Event()
             began, catalog, listed = time.monotonic(), self._snapshot.catalog, self._snapshot.listed
-            index = self._snapshot.index
+            known = index = self._snapshot.index
             if not self._is_indexed():
-                index = await anyio.to_thread.run_sync(SearchIndex.build, catalog.tools(), abandon_on_cancel=True)
+                work = partial(_indexed, catalog, known, self._give_way)
+                index = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
                 logger.debug("indexed generation %d", catalog.generation)
             self._snapshot = replace(self._snapshot, index=index, indexed=listed)
             done, self._indexed = self._indexed, anyio.Event()
             done.set()
+            if index is not known and index is not None:
+                await anyio.to_thread.run_sync(index.warm, self._give_way, abandon_on_cancel=True)
             await anyio.sleep(min(LONGEST_REST_SECONDS, REST_FACTOR * (time.monotonic() - began)))
 
     def _is_indexed(self) -> bool:
@@ -153,16 +161,22 @@ class Library:
         return index is not None and index.fingerprint == self._snapshot.catalog.search_fingerprint()
 
 
-def _with_listings(catalog: Catalog, listings: list[Listing | Gone], judge: Judge) -> Catalog:
+def _indexed(catalog: Catalog, known: SearchIndex | None, give_way: Callable[[], None]) -> SearchIndex:
+    return (known or SearchIndex.build(())).followed_by(catalog.searchable(), give_way)
+
+
+def _with_listings(
+    catalog: Catalog, listings: Sequence[Listing | Gone], judge: Judge, give_way: Callable[[], None]
+) -> Catalog:
     for listing in listings:
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, judge(listing))
+            catalog = catalog.with_listing(listing, judge(listing), give_way)
     return catalog
 
 
-def _followed(snapshot: Snapshot, catalog: Catalog, listings: list[Listing | Gone]) -> Snapshot:
+def _followed(snapshot: Snapshot, catalog: Catalog, listings: Sequence[Listing | Gone]) -> Snapshot:
     last = {listing.upstream: isinstance(listing, Listing) for listing in listings if listing.upstream}
     gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
     listed = (snapshot.listed - last.keys()) | {upstream for upstream, is_there in last.items() if is_there}

@@ -9,10 +9,11 @@ import anyio
 from server.app import Hooks, Running
 from server.config import Settings
 from server.identity import Identity
+from server.modes import Modes
 from server.policy import Policy
 from server.reloading import Refused
 from server.status import describe_state
-from server.surface import build_surface, instructions
+from server.surface import HOW, HOW_IN_CODE, HOW_UNDECIDED, build_surface, instructions
 from server.version import __version__
 from upstream_clients import JsonObject
 
@@ -23,8 +24,11 @@ Tell: TypeAlias = Callable[[bool], Awaitable[None]]
 class Published:
     """Follows one gateway, whose id among gateways is `node`. `on_change` is called when `state` may show otherwise."""
 
-    def __init__(self, settings: Settings, on_change: Callable[[], None], node: str) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, modes: Modes, on_change: Callable[[], None], node: str) -> None:
+        decided = modes.known(settings)
+        self._settings = decided or settings
+        self._is_undecided = decided is None
+        self._modes = modes
         self._on_change = on_change
         self._started = time.time()
         self._may_have_direct = bool(Policy(settings.servers, settings.gateway).may_publish_directly())
@@ -39,13 +43,21 @@ class Published:
     def identity(self) -> Identity:
         """What this server says of itself."""
         about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
-        return Identity(about, instructions(self._settings.servers), self.hooks.node)
+        return Identity(about, instructions(self._settings.servers, self._how()), self.hooks.node)
+
+    async def settle(self) -> Settings:
+        """The settings with the mode that is in force. From now on that is decided."""
+        if self._is_undecided:
+            self._settings = await self._modes.settled(self._settings)
+            self._is_undecided = False
+        return self._settings
 
     async def adopt(self, settings: Settings) -> None:
         """Puts other settings into force."""
         assert self._running is not None
-        await self._running.adopt(settings)
-        self._settings = settings
+        decided = await self._modes.settled(settings)
+        await self._running.adopt(decided)
+        self._settings = decided
         self._catalogue_changed()
 
     def report(self, refused: Refused | None) -> None:
@@ -60,10 +72,10 @@ class Published:
         self._on_change()
 
     def listing(self) -> JsonObject | None:
-        """The result of `tools/list`; None while direct-only tools may still be found in the cache."""
+        """The result of `tools/list`; None while the mode is not decided, or direct-only tools may still be in the cache."""
         if self._running is not None:
             return {"tools": list(self._running.gateway.surface().tools)}
-        if self._may_have_direct:
+        if self._may_have_direct or self._is_undecided:
             return None
         return {"tools": list(build_surface((), self._settings.gateway.tool_search, {}).tools)}
 
@@ -74,6 +86,8 @@ class Published:
             "started": self._started,
             "version": __version__,
             "config": [str(path) for path in self._settings.sources],
+            "mode": self._settings.gateway.tool_search.mode,
+            **self._modes.state(),
             **({"refused": {"since": refused.since, "why": refused.why}} if refused else {}),
             **(describe_state(self._running) if self._running else {}),
         }
@@ -89,6 +103,11 @@ class Published:
             if is_another or generation != self._generation:
                 self._told, self._generation = listing, generation
                 await tell(is_another)
+
+    def _how(self) -> str:
+        if self._is_undecided:
+            return HOW_UNDECIDED
+        return HOW_IN_CODE if self._settings.gateway.tool_search.mode == "code" else HOW
 
     def _catalogue_changed(self) -> None:
         self._relisted.set()

@@ -16,6 +16,7 @@ from server.config import Directories, Settings
 from server.face import Face
 from server.front import Front
 from server.host_pipe import HostPipe
+from server.modes import Modes
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
 from server.reloading import Following, follow
@@ -60,13 +61,13 @@ async def _serve(
         tasks.start_soon(on_signals, end)
         try:
             await session.first_list_answered()
-            async with open_gateway(settings, directories, session.published.hooks) as running:
+            async with open_gateway(await session.decided(), directories, session.published.hooks) as running:
                 session.published.start(running)
                 front.listing_known()
                 tasks.start_soon(session.state_file.run)
                 tasks.start_soon(session.published.watch, session.tell)
                 tasks.start_soon(follow, settings, Following(reread, session.adopt, session.published.report))
-                await session.serve_with_sdk(Face(running.gateway))
+                await session.serve_with_sdk(Face(running.gateway, session.modes.run_code))
         finally:
             front.drain()
             with anyio.CancelScope(shield=True):  # bounded by LAST_WRITE_SECONDS
@@ -79,7 +80,8 @@ class _Session:
     def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
         self._log = log
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch, new_node())
+        self.modes = Modes(directories)
+        self.published = Published(settings, self.modes, self.state_file.touch, new_node())
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 
@@ -96,6 +98,12 @@ class _Session:
         if self.published.listing() is not None:
             with anyio.move_on_after(FIRST_LIST_SECONDS):
                 await self.front.sdk_wanted.wait()
+
+    async def decided(self) -> Settings:
+        """The settings with the mode that is in force."""
+        settings = await self.published.settle()
+        self.front.adopt(self.published.identity)
+        return settings
 
     async def adopt(self, settings: Settings) -> None:
         """The configuration has changed."""

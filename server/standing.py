@@ -13,6 +13,7 @@ from server.device import device_seed
 from server.gateway import Parts
 from server.keeper import ListingKeeper
 from server.library import Library
+from server.pace import Pace
 from server.pins import Pins
 from server.redaction import Redactor
 from server.results import ResultStore
@@ -46,6 +47,7 @@ class Standing:
     library: Library
     keeper: ListingKeeper
     fleet: Fleet
+    pace: Pace
     redact: Redactor
     results: ResultStore
     pins: Pins
@@ -101,6 +103,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         fleet.want,
         redact,
         standing.meanings.near,
+        standing.pace.called,
     )
 
 

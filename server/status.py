@@ -2,9 +2,11 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
-from index import Exposure, Tool
+from index import NOTHING, Tally, Tool
 from server.app import Running
 from server.clean import one_line
 from upstream_clients import JsonObject, UpstreamStatus
@@ -16,38 +18,37 @@ NAMED_TOOLS: Final = 50
 def describe_state(running: Running) -> JsonObject:
     """Upstreams, catalogue and published names."""
     catalog = running.library.snapshot.catalog
-    tools, gateways = catalog.tools(), running.keeper.gateways()
-    warned = [tool for tool in tools if tool.warning]
+    tallies, gateways = catalog.tallies(), running.keeper.gateways()
+    total = sum((Counter(tally.exposures) for tally in tallies.values()), Counter[str]())
+    warned = [tool for tally in tallies.values() for tool in tally.warned]
     return {
         "upstreams": [
-            describe_upstream(status, tools) | ({"gateway": True} if owner in gateways else {})
+            describe_upstream(status, tallies.get(owner, NOTHING)) | ({"gateway": True} if owner in gateways else {})
             for owner, status in running.statuses().items()
         ],
         "catalogue": {
             "generation": catalog.generation,
-            "tools": dict(Counter(str(tool.exposure) for tool in tools)),
-            "quarantined": _reasons(tools, Exposure.QUARANTINED),
-            "unavailable": _reasons(tools, Exposure.UNAVAILABLE),
+            "tools": dict(total),
+            "quarantined": _reasons(tool for tally in tallies.values() for tool in tally.quarantined),
+            "unavailable": _reasons(tool for tally in tallies.values() for tool in tally.unavailable),
             "warned": {tool.id: tool.warning for tool in warned[:NAMED_TOOLS]},
         },
         "published": [tool["name"] for tool in running.gateway.surface().tools],
     }
 
 
-def _reasons(tools: tuple[Tool, ...], exposure: Exposure) -> dict[str, str]:
-    named = [tool for tool in tools if tool.exposure is exposure][:NAMED_TOOLS]
-    return {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in named}
+def _reasons(tools: Iterable[Tool]) -> dict[str, str]:
+    return {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in islice(tools, NAMED_TOOLS)}
 
 
-def describe_upstream(status: UpstreamStatus, tools: tuple[Tool, ...]) -> JsonObject:
+def describe_upstream(status: UpstreamStatus, tally: Tally) -> JsonObject:
     """One upstream, its counts and, where it is down, since when and why."""
-    own = [tool for tool in tools if tool.upstream == status.owner]
     described: JsonObject = {
         "upstream": status.owner,
         "state": str(status.state),
         "for_seconds": round(max(0.0, time.time() - status.since), 1),
-        "tools": dict(Counter(str(tool.exposure) for tool in own)),
-        "cached": any(tool.cached for tool in own),
+        "tools": dict(tally.exposures),
+        "cached": tally.cached,
         "starts": status.starts,
     }
     optional: JsonObject = {

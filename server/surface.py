@@ -1,4 +1,4 @@
-"""What the host sees: our three tools, the direct-only ones, and the instructions.
+"""What the host sees: our three tools, or in mode code the one, the direct-only ones, and the instructions.
 
 A function of configuration, catalogue and the names given before, sorted, one page: nothing that a host does changes it.
 Every tool published has a portable name and a flat object schema (notes on hosts: name prefixes, 64-character limits,
@@ -24,7 +24,9 @@ from upstream_clients import JsonObject
 SEARCH: Final = "tool_search"
 DESCRIBE: Final = "tool_describe"
 CALL: Final = "tool_call"
-OUR_NAMES: Final = frozenset({SEARCH, DESCRIBE, CALL})
+CODE: Final = "tool_search_code"
+OUR_NAMES: Final = frozenset({SEARCH, DESCRIBE, CALL, CODE})
+"""Nobody else's in any mode: a change of the mode must not change what a name stands for."""
 
 NAME_CHARACTERS: Final = 40
 """Hosts put `mcp__<server>__` in front, and some cut the whole at 64."""
@@ -46,6 +48,13 @@ HOW: Final = (
     "not clear, run it with tool_call."
 )
 
+HOW_IN_CODE: Final = (
+    "Many tools stand behind this server. Find, read and run them in short JavaScript with tool_search_code, which has "
+    "openclaw.tools.search, describe and call."
+)
+
+HOW_UNDECIDED: Final = "Many tools stand behind this server; the tools that are listed find and run them."
+"""While it is not known yet whether code can be run here."""
 
 _Claim: TypeAlias = tuple[Tool, Iterator[str]]
 """A tool, and the names that it asks for next."""
@@ -99,15 +108,15 @@ def _names(tool: Tool) -> Iterator[str]:
         yield f"{name[: NAME_CHARACTERS - NAME_HASH_CHARACTERS - 1]}_{digest}"
 
 
-def instructions(servers: Iterable[ServerEntry]) -> str:
-    """How to use the three tools, then one line per upstream, within INSTRUCTIONS_CHARACTERS in all."""
+def instructions(servers: Iterable[ServerEntry], how: str = HOW) -> str:
+    """How to use what is published, then one line per upstream, within INSTRUCTIONS_CHARACTERS in all."""
     lines = [f"- {server.owner}{_what(server)}" for server in servers if not server.disabled and not server.problem]
-    text, left = f"{HOW}\nUpstreams:", len(lines)
+    text, left = f"{how}\nUpstreams:", len(lines)
     for line in lines:
         if len(text) + len(line) + 1 > INSTRUCTIONS_CHARACTERS - 20:
             return f"{text}\n- and {left} more"
         text, left = f"{text}\n{line}", left - 1
-    return text if lines else HOW
+    return text if lines else how
 
 
 def _what(server: ServerEntry) -> str:
@@ -130,6 +139,8 @@ def _published(name: str, tool: Tool) -> JsonObject:
 
 
 def _our_tools(settings: ToolSearchSettings) -> list[JsonObject]:
+    if settings.mode == "code":
+        return [_CODE_TOOL]
     return [_search_tool(settings), _DESCRIBE_TOOL, _CALL_TOOL]
 
 
@@ -196,6 +207,27 @@ _CALL_TOOL: Final[JsonObject] = {
             "args": {"type": "object", "description": "The tool's arguments, as its schema wants them."},
         },
         "required": ["id"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+    "_meta": META,
+}
+
+_CODE_TOOL: Final[JsonObject] = {
+    "name": CODE,
+    "title": "Find and run tools in code",
+    "description": (
+        "Runs the body of an async JavaScript function, alone and without network or files, and gives what it returns "
+        "and logs. It has: await openclaw.tools.search(query, {limit}) -> [{id, description, input}], in English, one "
+        "capability a query; await openclaw.tools.describe(id) -> the exact input schema at .tool.inputSchema; await "
+        "openclaw.tools.call(id, args) -> {tool, result}, result.content[0].text or result.structuredContent; "
+        "console.log. Do it all in one run where you can, filter there, and return only what is needed: "
+        "const [hit] = await openclaw.tools.search('create issue'); "
+        "return (await openclaw.tools.call(hit.id, {title: 'x'})).result;"
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "The body: await and return may be used in it."}},
+        "required": ["code"],
     },
     "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
     "_meta": META,

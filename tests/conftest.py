@@ -55,5 +55,6 @@ def folders_of_its_own(tmp_path: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOOLFOLD_CACHE_DIR", str(tmp_path / "toolfold-cache"))
         patch.setenv("TOOLFOLD_STATE_DIR", str(tmp_path / "toolfold-state"))
+        patch.setenv("TOOLFOLD_DATA_DIR", str(tmp_path / "toolfold-data"))
         patch.delenv("TOOLFOLD_CONFIG", raising=False)
         yield

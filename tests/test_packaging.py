@@ -84,7 +84,8 @@ def test_the_wheel_holds_the_three_packages_and_the_licences_and_no_tests(wheel:
         for f in (PROJECT / room).rglob("*.py")
     }
     assert {name for name in names if name.endswith(".py")} == sources
-    assert "server/config/mcp.schema.json" in names
+    beside = {"config/mcp.schema.json", "code/child.js", "code/guest.js", "code/engine.lock.json"}
+    assert {f"server/{file}" for file in beside} <= set(names)
 
 
 def test_the_lock_pins_everything_that_the_wheel_asks_for_and_is_what_this_run_uses(wheel: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import answering, calling, checking, configuration, evaluating, gateways, reading, trusting
+from server.cli import answering, calling, checking, coding, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -60,6 +60,7 @@ def build_app() -> typer.Typer:
     app.command("status")(gateways.status)
     app.command("demo")(_demo)
     app.add_typer(_config(), name="config")
+    app.add_typer(_code(), name="code")
     return app
 
 
@@ -76,6 +77,13 @@ def _config() -> typer.Typer:
     answers.command("forget")(answering.forget)
     config.add_typer(answers, name="input")
     return config
+
+
+def _code() -> typer.Typer:
+    code = typer.Typer(help="Get what mode code needs, and see whether it can be had here.", no_args_is_help=True)
+    code.command("install")(coding.install)
+    code.command("check")(coding.check)
+    return code
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from server.cli import rendering
+from server.cli.coding import code_findings
 from server.cli.configured import Configured, configured
 from server.cli.engine import run
 from server.cli.exits import ExitCode
@@ -66,6 +67,7 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
     if chosen is None:
         yield from _without_servers(settings)
         yield from foreign_package_findings()
+        yield from code_findings(found)
         yield from semantic_findings(settings)
 
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from index import Exposure, Match, Near, SearchIndex, Tool, Unresolved
+from index import NOTHING, Exposure, Match, Near, SearchIndex, Tool, Unresolved
 from server.answers import unavailable
 from server.app import Hooks, Running, open_gateway
 from server.clean import one_line
@@ -25,7 +25,8 @@ from server.config import Settings
 from server.errors import GatewayError
 from server.keeper import upstream_in
 from server.redaction import RedactingFormatter, Redactor
-from upstream_clients import State, UpstreamStatus
+from server.status import describe_upstream
+from upstream_clients import JsonObject, State, UpstreamStatus
 
 INDEX_SECONDS: Final = 60.0
 """For the index over everything that has come in; far more than 50,000 tools take."""
@@ -65,6 +66,10 @@ class Engine:
     def tools(self) -> tuple[Tool, ...]:
         """Every tool that is known, whatever its exposure."""
         return self._running.library.snapshot.catalog.tools()
+
+    def described_upstream(self, status: UpstreamStatus) -> JsonObject:
+        """One upstream and what it has, as `status` and `list` show it."""
+        return describe_upstream(status, self._running.library.snapshot.catalog.tallies().get(status.owner, NOTHING))
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every upstream that is not disabled, by its owner name, without the configuration's secrets."""

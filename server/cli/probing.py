@@ -16,7 +16,6 @@ from server.cli.engine import Engine, has_failed
 from server.cli.options import Wait
 from server.config import Finding, ServerEntry
 from server.redaction import Redactor
-from server.status import describe_upstream
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 LAST_LINES: Final = 12
@@ -63,7 +62,7 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
         *(Report(_warned(tool)) for tool in tools if tool.warning),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED and not tool.warning),
     ]
-    return Probed(tuple(reports), tuple(describe_upstream(status, tools) for status in statuses.values()))
+    return Probed(tuple(reports), tuple(engine.described_upstream(status) for status in statuses.values()))
 
 
 def _failures(

@@ -18,7 +18,6 @@ from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
 from server.keeper import upstream_in
-from server.status import describe_upstream
 from upstream_clients import JsonObject, UpstreamStatus
 
 
@@ -119,7 +118,7 @@ async def _list(engine: Engine, owner: str | None, wait: Wait, everything: bool)
     statuses = [status for _, status in sorted(engine.statuses().items()) if owner in (None, status.owner)]
     tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
     shown = [_listed(tool) for tool in tools if everything or tool.exposure is not Exposure.HIDDEN]
-    upstreams = [describe_upstream(status, tuple(tools)) for status in statuses]
+    upstreams = [engine.described_upstream(status) for status in statuses]
     return {"upstreams": upstreams, "tools": shown}, None if tools else _why_nothing(statuses, engine)
 
 

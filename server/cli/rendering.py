@@ -146,10 +146,10 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
         output.line(", ".join(words(document, "config")), "dim")
         if address := text(document, "address"):
             output.line(f"at {address}", "dim")
-        if why := one_line(text(inner(document, "refused"), "why"), REASON_CHARACTERS):
-            output.block(f"The configuration was changed and is not in force: {why}", style="yellow")
-        if warned := inner(inner(document, "catalogue"), "warned"):
-            output.block(f"Not what was accepted (see `toolfold trust`): {', '.join(warned)}", style="yellow")
+        if text(document, "mode") == "code":
+            output.line("mode code: tool_search_code is published", "dim")
+        for warning in _warnings(document):
+            output.block(warning, style="yellow")
         if rows := [_fare(upstream, document) for upstream in members(document, "upstreams")]:
             output.records(("upstream", "state", "tools", "since", "reason"), rows)
         for line in _not_callable(inner(document, "catalogue")):
@@ -162,6 +162,16 @@ def gateways(documents: list[JsonObject], output: Output) -> None:
 def _not_callable(catalogue: JsonObject) -> list[str]:
     counts = {str(kind): len(inner(catalogue, str(kind))) for kind in (Exposure.QUARANTINED, Exposure.UNAVAILABLE)}
     return [f"{count} {kind}: `toolfold list` says why" for kind, count in counts.items() if count]
+
+
+def _warnings(gateway: JsonObject) -> Iterator[str]:
+    """What is not as the person who configured it may think."""
+    if why := one_line(text(inner(gateway, "refused"), "why"), REASON_CHARACTERS):
+        yield f"The configuration was changed and is not in force: {why}"
+    if why := one_line(text(inner(gateway, "fallback"), "why"), REASON_CHARACTERS):
+        yield f"Mode code can't be had, and mode tools is used: {why}"
+    if warned := inner(inner(gateway, "catalogue"), "warned"):
+        yield f"Not what was accepted (see `toolfold trust`): {', '.join(warned)}"
 
 
 def departures(tools: list[JsonObject], output: Output) -> None:

@@ -3,7 +3,7 @@
 from server.config.findings import ConfigError, Finding
 from server.config.inputs import Ask, Input, forget_input, inputs_file, store_input, stored_inputs
 from server.config.loading import load
-from server.config.places import Directories, directories, find_config, read_environment
+from server.config.places import Directories, directories, find_config, find_program, read_environment
 from server.config.settings import (
     GatewaySettings,
     HttpSettings,
@@ -39,6 +39,7 @@ __all__ = [
     "ToolSearchSettings",
     "directories",
     "find_config",
+    "find_program",
     "forget_input",
     "inputs_file",
     "load",

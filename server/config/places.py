@@ -1,9 +1,10 @@
-"""Where things are: the environment, the configuration file, the cache and state folders.
+"""Where things are: the environment, the configuration file, our folders, and programs that are looked for by name.
 
 The only module that touches `os.environ`; everything else is handed what it needs of it.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ _FILE_NAMES = ("mcp.json", ".mcp.json")
 _SETTINGS_OF_A_PERSON = frozenset(("Library", "AppData"))
 _DOWNLOADED = frozenset((".cache", ".local", ".npm", ".Trash"))
 
-Kind: TypeAlias = Literal["config", "cache", "state"]
+Kind: TypeAlias = Literal["config", "cache", "state", "data"]
 
 # The XDG base directory specification's defaults. Linux needs no library for them, and the start does not wait for one.
 _XDG: Mapping[Kind, tuple[str, str]] = {
     "config": ("XDG_CONFIG_HOME", ".config"),
     "cache": ("XDG_CACHE_HOME", ".cache"),
     "state": ("XDG_STATE_HOME", ".local/state"),
+    "data": ("XDG_DATA_HOME", ".local/share"),
 }
 
 
@@ -35,6 +37,7 @@ class Directories:
 
     cache: Path
     state: Path
+    data: Path
 
 
 def read_environment() -> dict[str, str]:
@@ -54,7 +57,17 @@ def directories(environ: Mapping[str, str]) -> Directories:
     return Directories(
         cache=Path(environ.get("TOOLFOLD_CACHE_DIR") or _folder("cache", environ)).absolute(),
         state=Path(environ.get("TOOLFOLD_STATE_DIR") or _folder("state", environ)).absolute(),
+        data=Path(environ.get("TOOLFOLD_DATA_DIR") or _folder("data", environ)).absolute(),
     )
+
+
+def find_program(name: str, environ: Mapping[str, str]) -> Path | None:
+    """A program by its name: the one that `TOOLFOLD_<NAME>` names, else the first on the PATH."""
+    named = environ.get(f"TOOLFOLD_{name.upper()}")
+    if named:
+        return Path(from_home(named, environ)).absolute()
+    found = shutil.which(name, path=environ.get("PATH", ""))
+    return None if found is None else Path(found).absolute()
 
 
 def is_users_own(path: Path, environ: Mapping[str, str]) -> bool:
@@ -88,5 +101,6 @@ def _platform_folder(kind: Kind) -> Path:
         "config": platformdirs.user_config_path,
         "cache": platformdirs.user_cache_path,
         "state": platformdirs.user_state_path,
+        "data": platformdirs.user_data_path,
     }
     return known[kind](_APP, appauthor=False)

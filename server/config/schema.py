@@ -62,7 +62,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "until `toolfold trust` accepts them, or nothing.",
     },
     "ToolSearchSettings": {
-        "mode": "tools publishes search, describe and call.",
+        "mode": "tools publishes search, describe and call; code one tool that runs JavaScript in an isolated Node.",
         "codeTimeoutMs": "How long code may run, in mode code.",
         "searchDefaultLimit": "How many results a search gives that does not say.",
         "maxSearchLimit": "How many results a search may ask for.",

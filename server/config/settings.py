@@ -56,7 +56,7 @@ class Section(BaseModel):
 
 
 class ToolSearchSettings(Section):
-    """`mode` is the mode in force; `requested_mode` is what the file asks for."""
+    """`mode` is the mode in force; `requested_mode` is what the file asks for, or what `server.modes` has made of it."""
 
     requested_mode: RequestedMode = "tools"
     code_timeout_ms: Whole = Field(default=10_000, ge=1_000, le=60_000)
@@ -64,8 +64,8 @@ class ToolSearchSettings(Section):
     max_search_limit: Whole = Field(default=20, ge=1, le=50)
 
     @property
-    def mode(self) -> Literal["tools"]:
-        return "tools"  # the only one that this version publishes
+    def mode(self) -> Literal["tools", "code"]:
+        return "code" if self.requested_mode == "code" else "tools"  # the others are not published by this version
 
 
 class PolicySettings(Section):

@@ -20,7 +20,7 @@ class _Mode(Section):
 
 def read_tool_search(written: object, where: str, findings: Findings) -> ToolSearchSettings:
     settings = _read(written, where, findings)
-    if settings.requested_mode != settings.mode:
+    if settings.requested_mode != settings.mode:  # whether `code` can be had is found out at the start (server.modes)
         asked = "false" if settings.requested_mode == "off" else settings.requested_mode
         message = f"Mode `{asked}` is not available in this version; `{settings.mode}` is used."
         findings.warn("mode_not_available", where, message, 'Write {"mode": "tools"}, or leave `toolSearch` out.')

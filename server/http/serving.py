@@ -20,6 +20,7 @@ from server.face import Face
 from server.http.address import Address
 from server.http.gate import MCP_PATH, Gate, Rules
 from server.http.tokens import Tokens
+from server.modes import Modes
 from server.node import kept_node
 from server.process import Log, on_signals, run_to_the_end
 from server.published import Published
@@ -88,11 +89,12 @@ async def _serve(
 
         tasks.start_soon(on_signals, end)
         tasks.start_soon(web.run)
-        async with open_gateway(settings, directories, service.published.hooks) as running:
+        decided = await service.published.settle()
+        async with open_gateway(decided, directories, service.published.hooks) as running:
             service.published.start(running)
             tasks.start_soon(service.state_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-            sdk = sdk_server(Face(running.gateway), service.published.identity)
+            sdk = sdk_server(Face(running.gateway, service.modes.run_code), service.published.identity)
             tasks.start_soon(service.published.watch, sdk.tell_all_hosts)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
                 service.open(running, sdk)
@@ -125,7 +127,8 @@ class _Service:
         self._sdk: SdkServer | None = None
         self.listener = door.listener
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch, node)
+        self.modes = Modes(directories)
+        self.published = Published(settings, self.modes, self.state_file.touch, node)
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:

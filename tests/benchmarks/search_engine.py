@@ -39,6 +39,7 @@ def main(*, semantic: bool) -> None:
         if request["op"] == "index":
             tools = [tool_of(record) for record in request["tools"]]
             index, near = SearchIndex.build(tools), meaning_of(tools) if semantic else None
+            index.warm()
             answer = {"ok": True}
         else:
             matches = index.search(request["query"], request["k"], near)

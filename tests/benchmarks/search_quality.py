@@ -15,7 +15,7 @@ import json
 import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from index import Confidence, Exposure, JsonObject, Match, SearchIndex, Tool
@@ -49,7 +49,8 @@ class Searching:
     def never_hopeless(self, query: str) -> tuple[Match, ...]:
         """The answer without the rule by which there is none."""
         lenient = copy.copy(self.index)
-        setattr(lenient, "_vocabulary", NeverHopeless(getattr(self.index, "_vocabulary")))  # noqa: B009, B010
+        made = getattr(self.index, "_made")  # noqa: B009
+        setattr(lenient, "_made", replace(made, vocabulary=NeverHopeless(made.vocabulary)))  # noqa: B010
         return lenient.search(query, HITS, self.near)
 
 

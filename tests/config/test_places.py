@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.config import Directories, directories, find_config, read_environment
+from server.config import Directories, directories, find_config, find_program, read_environment
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="XDG folders without a library")
 
@@ -47,16 +47,29 @@ def test_a_folder_of_that_name_is_no_configuration(tmp_path: Path) -> None:
 
 @linux_only
 @pytest.mark.parametrize(
-    ("environ", "cache", "state"),
+    ("environ", "cache", "state", "data"),
     [
-        ({"HOME": "/home/ann"}, "/home/ann/.cache/toolfold", "/home/ann/.local/state/toolfold"),
-        ({"HOME": "/h", "XDG_CACHE_HOME": "/c", "XDG_STATE_HOME": "/s"}, "/c/toolfold", "/s/toolfold"),
-        ({"HOME": "/h", "XDG_CACHE_HOME": "relative"}, "/h/.cache/toolfold", "/h/.local/state/toolfold"),
-        ({"HOME": "/h", "TOOLFOLD_CACHE_DIR": "/x", "TOOLFOLD_STATE_DIR": "/y"}, "/x", "/y"),
+        ({}, "/h/.cache/toolfold", "/h/.local/state/toolfold", "/h/.local/share/toolfold"),
+        (
+            {"XDG_CACHE_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_DATA_HOME": "/d"},
+            *("/c/toolfold", "/s/toolfold", "/d/toolfold"),
+        ),
+        ({"XDG_CACHE_HOME": "x"}, "/h/.cache/toolfold", "/h/.local/state/toolfold", "/h/.local/share/toolfold"),
+        (
+            {"TOOLFOLD_CACHE_DIR": "/x", "TOOLFOLD_STATE_DIR": "/y", "TOOLFOLD_DATA_DIR": "/z"},
+            *("/x", "/y", "/z"),
+        ),
     ],
 )
-def test_folders_follow_the_environment(environ: dict[str, str], cache: str, state: str) -> None:
-    assert directories(environ) == Directories(Path(cache), Path(state))
+def test_folders_follow_the_environment(environ: dict[str, str], cache: str, state: str, data: str) -> None:
+    assert directories({"HOME": "/h", **environ}) == Directories(Path(cache), Path(state), Path(data))
+
+
+def test_a_program_is_the_one_that_is_named_else_the_first_on_the_path(tmp_path: Path) -> None:
+    (tmp_path / "node").touch(0o755)
+    assert find_program("node", {"PATH": str(tmp_path)}) == tmp_path / "node"
+    assert find_program("node", {"PATH": str(tmp_path), "TOOLFOLD_NODE": "/opt/node"}) == Path("/opt/node")
+    assert find_program("node", {"PATH": ""}) is None
 
 
 def test_without_a_home_the_platform_is_asked() -> None:

@@ -27,10 +27,10 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         (ABSENT, "tools", []),
         (None, "tools", []),
         ({"mode": "tools"}, "tools", []),
-        (True, "code", ["mode_not_available"]),
-        ({}, "code", ["mode_not_available"]),
-        ({"mode": None}, "code", ["mode_not_available"]),
-        ({"mode": "code"}, "code", ["mode_not_available"]),
+        (True, "code", []),
+        ({}, "code", []),
+        ({"mode": None}, "code", []),
+        ({"mode": "code"}, "code", []),
         ({"mode": "directory"}, "directory", ["mode_not_available"]),
         (False, "off", ["mode_not_available"]),
         ("tools", "tools", ["wrong_type"]),
@@ -40,11 +40,12 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         ({"mode": 3}, "tools", ["wrong_type"]),
     ],
 )
-def test_the_mode_in_force_is_tools_and_the_mode_asked_for_is_kept(
+def test_a_mode_that_can_t_be_published_is_tools_and_the_mode_asked_for_is_kept(
     settings_of: Callable[..., Settings], written: object, requested: str, codes: list[str]
 ) -> None:
     tool_search, findings = read(settings_of, written)
-    assert (tool_search.mode, tool_search.requested_mode) == ("tools", requested)
+    assert tool_search.mode == ("code" if requested == "code" else "tools")
+    assert tool_search.requested_mode == requested
     assert findings == [("warning", code) for code in codes]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from whoosh.lang.porter2 import stem
 
-from index.outline import Alphabet, Alphabets, outline
+from index.outline import Alphabet, Scribe, outline
 from index.query import Said
 from index.ranking import Candidate, Wanted, as_written, bonus, name_covered, server_named, side_by_side, wanted
 from index.scoring import Posting
@@ -15,10 +15,11 @@ from index.text import is_stop_word, term_of, words
 
 def judged(query: str, texts: Sequence[str], name: str = "", server: str = "") -> tuple[Wanted, Candidate]:
     """A query and a tool, in which every term has a share of 2 and names consist of equally rare words."""
-    alphabets = Alphabets(Alphabet(), Alphabet())
-    tool = outline(texts, name, server, alphabets, stem)
+    scribe = Scribe(stem)
+    written, (_, named), (_, owned) = [scribe.write(text) for text in texts], scribe.write(name), scribe.write(server)
+    tool = outline(written, named, owned)
     said = [Said(word, term_of(word, stem)) for word in words(query) if not is_stop_word(word)]
-    return wanted(said, alphabets), Candidate(tool, lambda _term: 2.0, lambda _letter: 1.0)
+    return wanted(said, scribe.alphabets), Candidate(tool, lambda _term: 2.0, lambda _letter: 1.0)
 
 
 @pytest.mark.parametrize(("query", "count"), [("listings", 1), ("listing", 0), ("a listings channel", 2), ("other", 0)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.bm25f import impacts
+from index.bm25f import burden, inverse_document_frequency, shares
 from index.scoring import Clause, Posting, Way, best_scores, clause_score, way_scores
 
 DOCUMENTS = ({"read": 2.5, "file": 3.5}, {"write": 2.5, "file": 2.5, "path": 1.0}, {"list": 2.5, "event": 0.5})
@@ -32,12 +32,14 @@ def said(*terms: str) -> list[Clause]:
 def test_a_share_is_bm25f_with_field_weights_and_weighted_lengths() -> None:
     """The formula once more, written out: Lucene's rarity, k1 = 1.2, b = 0.5."""
     average = (6 + 6 + 3) / 3
-    for number, document in enumerate(DOCUMENTS):
+    for document in DOCUMENTS:
         for term, weight in document.items():
             holders = sum(term in other for other in DOCUMENTS)
             rarity = math.log(1 + (3 - holders + 0.5) / (holders + 0.5))
             length = 1.2 * (1 - 0.5 + 0.5 * sum(document.values()) / average)
-            assert impacts(DOCUMENTS)[number][term] == pytest.approx(rarity * weight * 2.2 / (weight + length))
+            held_against_it = burden(sum(document.values()) / average)
+            (share,) = shares(inverse_document_frequency(holders, 3), [weight], [held_against_it])
+            assert share == pytest.approx(rarity * weight * 2.2 / (weight + length))
 
 
 def test_what_is_asked_for_adds_up() -> None:

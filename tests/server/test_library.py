@@ -1,5 +1,6 @@
 """The live catalogue: what comes in is catalogued, indexed off the loop, and handed out as snapshots."""
 
+import logging
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +9,7 @@ import anyio
 import pytest
 
 from index import Classify, Exposure, JsonObject, Judgement, Listing
-from server.library import Library
+from server.library import Gone, Library
 
 
 def listing(owner: str, *names: str, description: str = "Waters plants.", cached: bool = False) -> Listing:
@@ -115,6 +116,64 @@ async def test_whose_tools_a_search_covers_is_known_even_where_there_are_none() 
     assert (first.listed, first.indexed) == (frozenset({"one"}), frozenset({"one"}))
     assert (second.listed, second.indexed) == (frozenset({"one", "none"}), frozenset({"one", "none"}))
     assert first.index is second.index
+
+
+async def test_all_that_comes_during_a_build_is_indexed_by_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
+    """The first build is held at its first step. Until the catalogue is told of, all steps are those of cataloguing."""
+    catalogued, building, may_go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def give_way() -> None:
+        if catalogued.is_set() and not building.is_set():
+            building.set()
+            assert may_go_on.wait(10)
+
+    with caplog.at_level(logging.DEBUG, "server.library"):
+        async with running(Library(everything, catalogued.set, give_way)) as library:
+            library.take(listing("first", "a"))
+            await anyio.to_thread.run_sync(building.wait, 10)
+            for edition in range(10):
+                library.take(listing("one", "a", description=f"Edition {edition}."))
+                await library.caught_up()
+            may_go_on.set()
+            snapshot = await library.indexed()
+    assert snapshot.index is not None
+    assert [match.tool_id for match in snapshot.index.search("edition 9", 8)] == ["mcp:one:a"]
+    assert caplog.messages == ["indexed generation 1", "indexed generation 11"]
+
+
+async def test_of_an_owners_listings_that_wait_only_the_latest_is_catalogued() -> None:
+    asked: list[str] = []
+
+    def classify(tool_id: str, _definition: JsonObject) -> Judgement:
+        asked.append(tool_id)
+        return Judgement()
+
+    async with running(Library(lambda _listing: classify, lambda: None)) as library:
+        for number in range(100):
+            library.take(listing("one", f"a{number}"), listing("two", "b"))
+        library.take(Gone("mcp", "two", "two"))
+        snapshot = await library.indexed()
+    assert asked == ["mcp:one:a99"]
+    assert (ids(library), snapshot.listed, snapshot.indexed) == (
+        ["mcp:one:a99"],
+        frozenset({"one"}),
+        frozenset({"one"}),
+    )
+
+
+async def test_each_tool_that_is_catalogued_and_each_that_is_indexed_is_a_step() -> None:
+    """So that a call that comes meanwhile waits for one of them, not for a listing."""
+    steps: list[bool] = []
+    library = Library(everything, lambda: None, lambda: steps.append(threading.current_thread() is not main))
+    main = threading.main_thread()
+    async with running(library):
+        library.take(listing("one", *(f"a{number}" for number in range(50))))
+        await library.caught_up()
+        catalogued = len(steps)
+        await library.indexed()
+    assert all(steps)
+    assert catalogued >= 50
+    assert len(steps) - catalogued >= 50
 
 
 @pytest.mark.parametrize("count", [1, 30])

@@ -119,7 +119,9 @@ async def gateway(
     """
     loaded = load([write_config(folder, servers, settings)], dict(os.environ), folder)
     news = News()
-    places = Directories(cache=folder / "toolfold-cache", state=folder / "toolfold-state")
+    places = Directories(
+        cache=folder / "toolfold-cache", state=folder / "toolfold-state", data=folder / "toolfold-data"
+    )
     async with open_gateway(loaded, places, news.hooks) as running:
         opened = Opened(running, Face(running.gateway), loaded, news)
         if ready:
