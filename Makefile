@@ -40,10 +40,17 @@ PEERS_PYPI := fastmcp==4.2.3
 REAL_PYPI := mcp-server-time==2026.10.19 mcp-server-git==2026.10.19
 REAL_PYPI_OLDER := mcp==1.30.0
 
+# The Gateway that the tests marked `openclaw` talk to, and the Node that it asks for: another than most machines have. The
+# stamp's name says both, because installing takes minutes.
+OPENCLAW := .openclaw-real
+OPENCLAW_VERSION := 2026.9.6
+OPENCLAW_NODE := 24.22.3
+OPENCLAW_STAMP := $(OPENCLAW)/.installed-$(OPENCLAW_VERSION)-$(OPENCLAW_NODE)
+
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real hosts engine probes bench bench-search bench-speed golden soak schema lock fmt clean
+.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -59,7 +66,7 @@ test: $(DEVELOPMENT) engine ## check format, lint and types, then run every test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
-	$(BIN)/pytest -m "not real and not hosts and not soak and not probes" -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak and not probes" -n $(WORKERS) --dist worksteal
 
 # Without Node, npm or a registry the tests of mode code are skipped, and say so.
 engine: $(DEVELOPMENT) ## bring the engine of mode code into .engine, for the tests (needs Node)
@@ -73,6 +80,9 @@ probes: $(DEVELOPMENT) engine ## try to escape from mode code, with controls, on
 
 test-real: $(DEVELOPMENT) $(REAL_SERVERS) ## run the tests against servers from npm and PyPI (needs Node)
 	$(BIN)/pytest -m real
+
+test-openclaw: $(DEVELOPMENT) $(OPENCLAW_STAMP) ## run the tests against a real OpenClaw Gateway (needs npm; minutes, 1 GB)
+	$(BIN)/pytest -m openclaw
 
 hosts: $(DEVELOPMENT) $(HOSTS_STAMP) ## try Claude Code, mcporter, the inspector, fastmcp and the conformance suite (needs Node)
 	$(BIN)/pytest -m hosts
@@ -111,7 +121,7 @@ fmt: $(DEVELOPMENT) ## format the code and repair what lint can repair
 	$(BIN)/ruff check --fix .
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) $(REAL) $(HOSTS) $(PEERS) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(REAL) $(HOSTS) $(PEERS) $(OPENCLAW) $(ENGINE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find server upstream_clients index tests -name __pycache__ -type d -exec rm -rf {} +
 
 # The first of these commands that is new enough makes the environment; `make PYTHON=… setup` names another.
@@ -171,4 +181,17 @@ $(REAL_SERVERS): Makefile | $(BIN)/python
 	@$(REAL)/venv/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI)
 	@$(BIN)/python -m venv $(REAL)/older
 	@$(REAL)/older/bin/python -m pip --disable-pip-version-check --quiet install $(REAL_PYPI_OLDER)
+	@touch $@
+
+# OpenClaw's own scripts refuse any other Node than the one that it asks for, so that one is installed first and goes first.
+$(OPENCLAW_STAMP):
+	@node --version >/dev/null 2>&1 && npm --version >/dev/null 2>&1 || { \
+		echo "make test-openclaw needs Node.js with npm on the PATH, to install another. Install it and try again." >&2; exit 1; }
+	@test "$$(uname -s)" = Linux || { echo "make test-openclaw runs on Linux: that Node is not on npm for others." >&2; exit 1; }
+	@echo "Installing OpenClaw $(OPENCLAW_VERSION) and Node $(OPENCLAW_NODE) into $(OPENCLAW)"
+	@rm -rf $(OPENCLAW) && mkdir -p $(OPENCLAW)/node
+	@set -e; package="node-linux-$$(node -p process.arch)"; \
+	npm install --prefix $(OPENCLAW)/node --no-save --no-package-lock --no-audit --no-fund --loglevel=error "$$package@$(OPENCLAW_NODE)"; \
+	PATH="$(CURDIR)/$(OPENCLAW)/node/node_modules/$$package/bin:$$PATH" \
+	npm install --prefix $(OPENCLAW) --no-save --no-package-lock --no-audit --no-fund --loglevel=error openclaw@$(OPENCLAW_VERSION)
 	@touch $@

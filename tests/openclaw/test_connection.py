@@ -43,7 +43,10 @@ async def test_a_gateway_is_greeted_once_and_asked_for_what_its_session_may_use(
     assert (status.state, status.tools) == (State.READY, len(ALL))
 
 
-async def test_without_such_a_session_the_catalogue_is_taken_until_there_is_one() -> None:
+async def test_without_such_a_session_the_catalogue_is_taken_until_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "SOON_SECONDS", 3600.0)  # it is told, and does not look by itself
     catalog: JsonObject = {"groups": [{"id": "core", "source": "core", "tools": [tool("sessions_list")]}]}
     async with (
         openclaw_gateway(has_session=False, catalog=catalog) as there,

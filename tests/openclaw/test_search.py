@@ -16,7 +16,9 @@ HERE = OpenClawGateway("http://127.0.0.1:1", 1024, 1.0, allow=ALL_OPEN)
 
 # What a Gateway itself says of some tools, in the sense and about the length of the real words.
 LIVE = {
-    "sessions_spawn": "Start a child session in the background; agentId names the agent, model another model.",
+    "agents_list": 'Agent ids that `sessions_spawn(runtime:"subagent")` takes.',
+    "sessions_spawn": "Start a child session in the background; agentId names the agent, model another model. "
+    + "Work on research, on code or on tests stays hidden, unless a user wants to see it and steer it. " * 18,
     "sessions_send": "Run a visible session by key or label, or a local agent by its id. A reply may be announced.",
     "message": "Send and manage messages on channels.",
     "llm-task": "A JSON-only task of a model for workflows.",
@@ -40,7 +42,7 @@ def bundled() -> SearchIndex:
 
 def described_by_the_gateway() -> SearchIndex:
     bundle = read_bundle()
-    known = [Known(one.name, one.owner, "", LIVE.get(one.name, "")) for one in bundled_inventory(bundle)]
+    known = [Known(one.name, one.owner, one.name.title(), LIVE.get(one.name, "")) for one in bundled_inventory(bundle)]
     return catalogued(listing(known, HERE, bundle, Learned("2026.9.6", {}, ())))
 
 

@@ -98,9 +98,13 @@ def test_a_real_answer_satisfies_its_bundled_schema() -> None:
         ("run an LLM step that returns JSON", "llm-task"),
     ],
 )
-def test_tools_are_found_by_what_a_real_gateway_says_of_them_too(query: str, name: str) -> None:
+@pytest.mark.parametrize("has_grant", [False, True])
+def test_tools_are_found_by_what_a_real_gateway_says_of_them_too(query: str, name: str, has_grant: bool) -> None:
     bundle, known = read_bundle(), read_inventory(response("tools-effective.json"))
-    tools = listing(known, HERE, bundle, Learned(bundle.version, {}, ()))
+    granted = captured("mcp-loopback-tools.json")
+    assert isinstance(granted, dict)
+    schemas = {tool["name"]: tool for tool in granted["tools"]} if has_grant else {}
+    tools = listing(known, HERE, bundle, Learned(bundle.version, schemas, ()))
 
     def classify(_id: str, definition: JsonObject) -> Judgement:
         meta = definition["_meta"]

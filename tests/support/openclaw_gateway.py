@@ -180,6 +180,9 @@ class FakeGateway:
         await self._server.wait_closed()
 
     async def emit(self, event: str, payload: object) -> None:
+        """To everyone who is connected; what sessions do is told to those only who have asked for it."""
+        if event == "sessions.changed" and not self.asked_for("sessions.subscribe"):
+            return
         await self.send_raw(json.dumps({"type": "event", "event": event, "payload": payload}))
 
     async def send_raw(self, text: str) -> None:
@@ -286,6 +289,7 @@ class FakeGateway:
             "tools.catalog": lambda _params: self.catalog,
             "attach.grant": self._grant,
             "attach.revoke": self._revoke,
+            "sessions.subscribe": lambda _params: {"subscribed": True},
             **self.methods,
         }
         if method not in known:

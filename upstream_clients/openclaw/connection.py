@@ -58,6 +58,9 @@ RETRY_SECONDS: Final = 300.0
 
 CHANGES: Final = frozenset(("plugins.changed", "node.runnerInventory.changed"))
 SESSIONS_CHANGED: Final = "sessions.changed"
+SUBSCRIBE: Final = "sessions.subscribe"
+"""Without it, a Gateway tells nobody that its sessions have changed."""
+
 LIST_CHANGED: Final[JsonObject] = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 METHOD_NOT_FOUND: Final = -32601
 
@@ -239,6 +242,7 @@ class OpenClawConnection:
             self._has_own_inventory = True
         except Refused:
             self._has_own_inventory = False
+            await socket.tell(SUBSCRIBE, {})
             try:
                 payload = await socket.ask("tools.catalog", whom, ASK_SECONDS)
             except Refused as refused:

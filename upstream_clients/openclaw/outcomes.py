@@ -121,8 +121,9 @@ def refusal_of(status: int, body: JsonObject, tool: str, retry_after: float | No
 
 _LLM_TASK_HINT: Final = (
     "Usual reasons: the model's answer was no JSON or did not match the schema; no default model; a model that is not "
-    "allowed (plugins.entries.llm-task.llm in OpenClaw's configuration needs allowModelOverride and allowedModels, also "
-    "for a defaultModel of its own); it took longer than timeoutMs. OpenClaw's own log says which: openclaw logs"
+    "allowed (plugins.entries.llm-task.llm in OpenClaw's configuration needs allowModelOverride, also for a defaultModel "
+    "of its own, and the model in allowedModels where there is such a list); it took longer than timeoutMs. "
+    "OpenClaw's own log says which: openclaw logs"
 )
 _HINTS_OF_500: Final[Mapping[str, str]] = {
     "llm-task": _LLM_TASK_HINT,
