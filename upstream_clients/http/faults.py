@@ -145,7 +145,7 @@ def wait_asked_for(value: str | None, now: datetime | None = None) -> float | No
         return float(value)
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for a time zone beyond all bounds
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
