@@ -7,6 +7,7 @@ from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_n
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
+    UpstreamDeclined,
     UpstreamDown,
     UpstreamError,
     UpstreamGone,
@@ -43,6 +44,7 @@ __all__ = [
     "State",
     "ThreadedReader",
     "ThreadedWriter",
+    "UpstreamDeclined",
     "UpstreamDown",
     "UpstreamError",
     "UpstreamGone",

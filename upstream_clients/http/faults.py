@@ -18,6 +18,7 @@ import httpx2
 
 from upstream_clients.errors import (
     SessionEnded,
+    UpstreamDeclined,
     UpstreamError,
     UpstreamGone,
     UpstreamProtocolFault,
@@ -91,8 +92,13 @@ _STATUSES: Final[Mapping[int, _Meaning]] = {
 def refused_by(status: int) -> UpstreamError:
     """A status that no more is known of."""
     meaning = _STATUSES.get(status) or _Meaning("its answer is no MCP message", ADDRESS_HINT, ran=status < 400)
-    kind = UpstreamProtocolFault if status in OF_ANOTHER_PROTOCOL else UpstreamError
-    return kind(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
+    return _kind(status)(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
+
+
+def _kind(status: int) -> type[UpstreamError]:
+    if status in OF_ANOTHER_PROTOCOL:
+        return UpstreamProtocolFault
+    return UpstreamDeclined if 400 <= status < 500 and status not in (408, 429) else UpstreamError
 
 
 def unauthorized(*, has_helper: bool, has_credentials: bool) -> Fault:
@@ -161,7 +167,7 @@ def broken(error: httpx2.HTTPError, host: str) -> Fault:
     if isinstance(error, httpx2.PoolTimeout):
         return Fault(UpstreamError("too many requests to it are under way", hint=_BUSY))
     if isinstance(error, httpx2.LocalProtocolError):
-        return Fault(UpstreamError("the request cannot be written as HTTP", hint='Look at its "headers".'))
+        return Fault(UpstreamDeclined("the request cannot be written as HTTP", hint='Look at its "headers".'))
     return Fault(UpstreamGone("its connection was cut before it had answered", ran=True))
 
 
