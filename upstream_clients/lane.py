@@ -61,6 +61,18 @@ class Lane:
             self._breaker.answered()
         return result
 
+    async def hurry(self) -> None:
+        """See `Upstream.hurry`: for a call that does not know the upstream's tools yet. It takes its place among the calls.
+
+        Raises:
+            UpstreamOverloaded: it has too many calls already.
+        """
+        await self._bulkhead.enter()
+        try:
+            await self._upstream.hurry()
+        finally:
+            self._bulkhead.leave()
+
     async def emptied(self) -> None:
         """Returns once there is no call."""
         await self._bulkhead.emptied()
