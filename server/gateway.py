@@ -5,7 +5,7 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,7 +36,7 @@ from server.redaction import Redactor
 from server.results import READ_RESULT_ID
 from server.surface import Surface
 from server.telemetry import Kind, Observation, Sink, Via
-from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamStatus
+from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamError, UpstreamStatus
 
 MOST_QUERIES: Final = 16
 MOST_HITS: Final = 32
@@ -62,6 +62,7 @@ class Parts:
     gateways: Callable[[], Mapping[str, str]]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
+    hurry: Callable[[str], Awaitable[None]]
     redact: Redactor
     near: Callable[[], Near | None]
     on_call: Callable[[], None]
@@ -172,7 +173,7 @@ class Gateway:
                 seen.ids = (READ_RESULT_ID,)
                 result = await self._read_result(call)
             else:
-                tool = await self.find(call.reference)
+                tool = await self._find_or_start(call.reference)
                 seen.ids = (tool.id,)
                 result = await self._called(tool, call)
             seen.returned(result)
@@ -259,14 +260,28 @@ class Gateway:
             return found
         if why := held(snapshot.catalog, reference):
             raise why
-        self._want_unlisted()
         status = self._parts.statuses().get(upstream_in(reference))
+        self._want_unlisted(status)
         if status is not None and status.owner not in snapshot.listed:
             raise not_yet_listed(self._redacted(status), time.time())
         known = snapshot.catalog.get(found.reference)
         if known is not None and known.exposure is Exposure.UNAVAILABLE:
             raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
+
+    async def _find_or_start(self, reference: str) -> Tool:
+        """As `find`, for a call: it waits for the upstream that its id names, where that has never been listed."""
+        try:
+            return await self.find(reference)
+        except GatewayError as unknown:
+            if unknown.code != "still_starting":
+                raise
+        owner = upstream_in(reference)
+        try:
+            await self._parts.hurry(owner)
+        except UpstreamError as error:
+            raise UpstreamFailure(owner, error) from None
+        return await self.find(reference)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
         for query in queries:
@@ -279,10 +294,10 @@ class Gateway:
         settings = self._parts.settings.tool_search
         return max(1, min(limit or settings.search_default_limit, settings.max_search_limit))
 
-    def _want_unlisted(self) -> None:
-        """Starts what has never been listed and would be started by a call only, which nobody can make before."""
+    def _want_unlisted(self, only: UpstreamStatus | None = None) -> None:
+        """Starts what has never been listed, and so can't be found. Who names one upstream wants no other."""
         listed = self._parts.library.snapshot.listed
-        for status in self._parts.statuses().values():
+        for status in self._parts.statuses().values() if only is None else (only,):
             if status.state is State.IDLE and status.owner not in listed:
                 self._parts.want(status.owner)
 

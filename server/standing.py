@@ -117,6 +117,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         keeper.gateways,
         statuses,
         fleet.want,
+        fleet.hurry,
         redact,
         standing.meanings.near,
         standing.pace.called,

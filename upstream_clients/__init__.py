@@ -8,6 +8,7 @@ from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
 from upstream_clients.errors import (
+    UpstreamDeclined,
     UpstreamDown,
     UpstreamError,
     UpstreamGone,
@@ -60,6 +61,7 @@ __all__ = [
     "Target",
     "ThreadedReader",
     "ThreadedWriter",
+    "UpstreamDeclined",
     "UpstreamDown",
     "UpstreamError",
     "UpstreamGone",

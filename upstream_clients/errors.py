@@ -53,6 +53,10 @@ class SessionEnded(UpstreamGone):
     """The server does not know our session any more. Unless `ran` says otherwise, it has refused the request unseen."""
 
 
+class UpstreamDeclined(UpstreamError):
+    """This one request was not taken, for what it is or who sends it. It says nothing about others."""
+
+
 class UpstreamUnauthorized(UpstreamError):
     """It wants other credentials than it was given."""
 

@@ -77,6 +77,11 @@ class Fleet:
         if owner in self._members:
             self._members[owner].upstream.want()
 
+    async def hurry(self, owner: str) -> None:
+        """See `Lane.hurry`. There is nothing to wait for in one that is not running."""
+        if owner in self._members:
+            await self._members[owner].lane.hurry()
+
     async def settled(self, owners: Iterable[str]) -> None:
         """Returns once each of these upstreams is ready or its current try has failed."""
         for owner in owners:

@@ -1,7 +1,8 @@
 """The way of every call to one upstream: a place among the others, then the breaker, then the upstream itself.
 
-Only silence opens the breaker: calls that time out, and addresses that answer with a failure of their own. A refusal is an
-answer. A connection that ends is no silence: the upstream then starts again after a back-off of its own.
+Only silence opens the breaker: calls that time out, and addresses that answer with a failure of their own (5xx, 429). A
+refusal is an answer, and a request that was declined for itself (403, 413) says nothing about others. A connection that ends
+is no silence: the upstream then starts again after a back-off of its own.
 """
 
 from collections.abc import Mapping
@@ -60,6 +61,18 @@ class Lane:
             self._breaker.answered()
         return result
 
+    async def hurry(self) -> None:
+        """See `Upstream.hurry`: for a call that does not know the upstream's tools yet. It takes its place among the calls.
+
+        Raises:
+            UpstreamOverloaded: it has too many calls already.
+        """
+        await self._bulkhead.enter()
+        try:
+            await self._upstream.hurry()
+        finally:
+            self._bulkhead.leave()
+
     async def emptied(self) -> None:
         """Returns once there is no call."""
         await self._bulkhead.emptied()
@@ -80,7 +93,7 @@ class Lane:
 
     def _stalled(self) -> UpstreamStalled:
         return UpstreamStalled(
-            f"it has not answered the last {self._breaker.failures} calls, and is left alone for now",
+            f"none of the last {self._breaker.failures} calls had a result, and it is left alone for now",
             hint=f"Try again in {self._breaker.seconds_left:.0f} s.",
         )
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import httpx2
 
-from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamProtocolFault
+from upstream_clients.errors import UpstreamDeclined, UpstreamError, UpstreamGone, UpstreamProtocolFault
 
 CONNECT_SECONDS: Final = 10.0
 """The longest way around the world takes a tenth of it; whoever has not answered by then is not there."""
@@ -46,7 +46,7 @@ def why_broken(error: httpx2.HTTPError, host: str) -> tuple[UpstreamError, bool]
     if isinstance(error, httpx2.PoolTimeout):
         return UpstreamError("too many requests to it are under way", hint=BUSY), False
     if isinstance(error, httpx2.LocalProtocolError):
-        return UpstreamError("the request cannot be written as HTTP", hint='Look at its "headers".'), False
+        return UpstreamDeclined("the request cannot be written as HTTP", hint='Look at its "headers".'), False
     return UpstreamGone("its connection was cut before it had answered", ran=True), False
 
 
@@ -87,7 +87,7 @@ def wait_asked_for(value: str | None, now: datetime | None = None) -> float | No
         return float(value)
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for a time zone beyond all bounds
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())

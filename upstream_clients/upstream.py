@@ -1,7 +1,7 @@
 """One upstream: the task that owns its connection for life, and the calls that others make through it.
 
 The owner task opens the connection, has a session over it, and opens another after a back-off when it ends.
-Everyone else may only call `call`, `want`, `settled` and `adopt`, and read `status`.
+Everyone else may only call `call`, `want`, `hurry`, `settled` and `adopt`, and read `status`.
 
 Laws
 1. Every connection is entered, used and left by the owner task.
@@ -246,11 +246,15 @@ class Upstream:
         )
         self._settled.set()
 
-    async def _connected(self) -> Session:
+    async def hurry(self) -> None:
+        """Waits for a start that is under way or that this brings about, ahead of the others'; never for a back-off."""
         if self._session is None and self.status.state in STARTABLE:
             self._urgent.set()
             with anyio.move_on_after(self.spec.start_seconds):
                 await self.settled()
+
+    async def _connected(self) -> Session:
+        await self.hurry()
         if self._session is None:
             raise self._down()
         return self._session

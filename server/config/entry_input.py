@@ -22,6 +22,11 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int) else value
 
 
+def _without_nulls(value: object) -> object:
+    """VS Code writes `null` for a variable that is not to be set; as everywhere, it counts as not written."""
+    return {name: text for name, text in value.items() if text is not None} if isinstance(value, dict) else value
+
+
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -32,6 +37,9 @@ def _as_command(value: object) -> object:
 
 Text: TypeAlias = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | bool)]
 Arguments: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+Variables: TypeAlias = Annotated[
+    dict[str, Text], BeforeValidator(_without_nulls, json_schema_input_type=dict[str, str | int | bool | None])
+]
 CommandLine: TypeAlias = Annotated[
     tuple[str, ...], BeforeValidator(_as_command, json_schema_input_type=str | tuple[str, ...])
 ]
@@ -44,7 +52,7 @@ class EntryInput(Section):
     type: str = ""
     command: CommandLine = ()
     args: Arguments = ()
-    env: dict[str, Text] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     env_file: str | None = None
     pass_env: Names = ()
     cwd: str | None = None

@@ -88,7 +88,6 @@ async def test_a_changed_entry_is_replaced_and_a_call_that_is_under_way_finishes
         tasks.start_soon(ask)
         await until(lambda: received(log)[-1]["method"] == "tools/call")
         await adopt(opened, tmp_path, {"one": new})
-        await opened.ready("one")
         said = text_of(await opened.call("mcp:one:say"))
         slow_now = error_of(await opened.call("mcp:one:slow"))["code"]
         assert results == []

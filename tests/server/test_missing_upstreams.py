@@ -25,7 +25,7 @@ async def test_while_upstreams_start_an_answer_says_which_are_not_there(tmp_path
         nothing = await opened.search("zyzzyva")
         something = await opened.search("record")
         unknown = error_of(await opened.call("water"))
-        named = error_of(await opened.call("mcp:slow:water"))
+        named = error_of(await opened.ask("tool_describe", {"id": "mcp:slow:water"}))
         gate.touch()
         await opened.ready()
         found = await opened.search("water")

@@ -4,13 +4,15 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import anyio
 import pytest
 
 from server.status import describe_state
-from tests.support.gateways import gateway
+from tests.support.gateways import error_of, gateway
 from tests.support.hosts import text_of
 from tests.support.upstreams import entry
 from upstream_clients import JsonObject, State
+from upstream_clients.bulkhead import IN_FLIGHT, QUEUED
 
 
 def stored(folder: Path) -> dict[str, JsonObject]:
@@ -75,6 +77,38 @@ async def test_a_lazy_upstream_with_a_stored_listing_is_started_by_its_first_cal
     assert described["upstream"] == {"state": "idle"}
     assert idle is State.IDLE
     assert text_of(answer) == "woken"
+
+
+async def test_the_first_calls_of_a_lazy_upstream_that_was_never_listed_start_it_once_and_no_other(
+    tmp_path: Path,
+) -> None:
+    starts = tmp_path / "starts"
+    servers = {"one": entry(does={"echo": {"do": "echo"}}, starts=str(starts)), "other": entry(tools=1)}
+    texts: list[str] = []
+    async with gateway(tmp_path, servers, {"startup": {"mode": "lazy"}}, ready=False) as opened:
+
+        async def call(text: str) -> None:
+            texts.append(text_of(await opened.call("mcp:one:echo", {"text": text})))
+
+        async with anyio.create_task_group() as tasks:
+            for text in ("a", "b", "c"):
+                tasks.start_soon(call, text)
+        misspelt = error_of(await opened.call("mcp:one:ecko"))["code"]
+        other = opened.running.statuses()["other"].state
+    assert sorted(texts) == ["a", "b", "c"]
+    assert len(starts.read_text().splitlines()) == 1
+    assert (misspelt, other) == ("unknown_tool", State.IDLE)
+
+
+async def test_more_first_calls_than_an_upstream_may_have_are_refused_at_once(tmp_path: Path) -> None:
+    codes: list[object] = []
+    async with gateway(tmp_path, {"one": entry(hang=True)}, ready=False) as opened, anyio.create_task_group() as tasks:
+        for _ in range(IN_FLIGHT + QUEUED):
+            tasks.start_soon(opened.call, "mcp:one:echo")
+        await anyio.wait_all_tasks_blocked()
+        codes.append(error_of(await opened.call("mcp:one:echo"))["code"])
+        tasks.cancel_scope.cancel()
+    assert codes == ["overloaded"]
 
 
 async def test_what_is_stored_is_the_raw_listing_with_what_the_upstream_said_of_itself(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ CASES: Final = [
     Case("429 later than the deadline", status(429, retry_after="3600"), UpstreamError, "HTTP 429", False),
     Case("429 again and again", status(429, retry_after="0"), UpstreamError, "HTTP 429", False, sent=4),
     Case("429 with nonsense", status(429, retry_after="soon"), UpstreamError, "HTTP 429", False),
+    Case("429 in a zone of nowhere", status(429, retry_after=f"Wed, 21 Oct 2015 07:28:00 +{10**19}"), UpstreamError,
+         "HTTP 429", False),
     Case("500", status(500, b"Traceback: hunter2"), UpstreamError, "HTTP 500", True),
     Case("502", status(502), UpstreamError, "HTTP 502", True),
     Case("503", status(503), UpstreamError, "HTTP 503", False),

@@ -5,14 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import pytest
 
+from tests.support.endpoints import endpoint_spec
 from tests.support.fleets import fleet_of, outcome
 from tests.support.hosts import text_of
+from tests.support.http_stub import http_stub, status
 from tests.support.upstreams import Script, received, spec
 from upstream_clients import (
     Fleet,
     Patience,
     State,
+    UpstreamDeclined,
     UpstreamOverloaded,
     UpstreamStalled,
     UpstreamTimeout,
@@ -85,7 +89,7 @@ async def test_an_upstream_that_stays_silent_is_spared_and_lives_on_if_it_answer
         assert isinstance(spared, UpstreamStalled)
         assert (spared.ran, spared.message) == (
             False,
-            f"it has not answered the last {FAILURES} calls, and is left alone for now",
+            f"none of the last {FAILURES} calls had a result, and it is left alone for now",
         )
         await until_answered(fleet)
     methods = [str(message["method"]) for message in received(log)]
@@ -100,6 +104,22 @@ async def test_refusals_and_errors_of_tools_are_answers() -> None:
             await outcome(fleet, "a", "refuse")
             await outcome(fleet, "a", "fail")
         assert isinstance(await outcome(fleet, "a", "create_record_0"), dict)
+
+
+async def test_calls_that_an_address_declines_for_what_they_are_do_not_close_it_to_others() -> None:
+    async with (
+        http_stub({"tools/call": status(403)}) as stub,
+        fleet_of(endpoint_spec("a", stub.url)) as (fleet, witness),
+    ):
+        await witness.until_state("a", State.READY)
+        for _ in range(2 * FAILURES):
+            assert isinstance(await outcome(fleet, "a", "echo"), UpstreamDeclined)
+        for _ in range(2 * FAILURES):
+            with pytest.raises(UpstreamDeclined):
+                await fleet.call("a", "echo", {"text": "\ud800"}, {})
+        assert stub.count("tools/call") == 2 * FAILURES
+        stub.answers.clear()
+        assert text_of(await fleet.call("a", "echo", {}, {})) == "echo"
 
 
 async def test_an_upstream_that_does_not_answer_a_ping_either_is_started_again() -> None:

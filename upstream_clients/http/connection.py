@@ -19,7 +19,7 @@ import httpx2
 
 from upstream_clients.connection import Receiver
 from upstream_clients.endpoint import Endpoint
-from upstream_clients.errors import UpstreamError, UpstreamGone
+from upstream_clients.errors import UpstreamDeclined, UpstreamError, UpstreamGone
 from upstream_clients.framing import JsonObject
 from upstream_clients.http.certificates import Certificates
 from upstream_clients.http.credentials import Credentials
@@ -180,9 +180,9 @@ def _none_spoken(refusals: Mapping[str, UpstreamError]) -> UpstreamError:
 
 
 def _check_text(message: JsonObject) -> None:
-    """Raises an UpstreamError for what HTTP cannot carry, though a pipe can."""
+    """Raises an UpstreamDeclined for what HTTP cannot carry, though a pipe can."""
     try:
         json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
         hint = "Send text that is valid Unicode, and finite numbers."
-        raise UpstreamError("the arguments hold half a character or no number", hint=hint) from None
+        raise UpstreamDeclined("the arguments hold half a character or no number", hint=hint) from None

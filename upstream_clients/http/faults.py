@@ -14,6 +14,7 @@ import httpx2
 
 from upstream_clients.errors import (
     SessionEnded,
+    UpstreamDeclined,
     UpstreamError,
     UpstreamProtocolFault,
     UpstreamUnauthorized,
@@ -83,8 +84,13 @@ _STATUSES: Final[Mapping[int, _Meaning]] = {
 def refused_by(status: int) -> UpstreamError:
     """A status that no more is known of."""
     meaning = _STATUSES.get(status) or _Meaning("its answer is no MCP message", ADDRESS_HINT, ran=status < 400)
-    kind = UpstreamProtocolFault if status in OF_ANOTHER_PROTOCOL else UpstreamError
-    return kind(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
+    return _kind(status)(f"{meaning.text} (HTTP {status})", hint=meaning.hint, ran=meaning.ran)
+
+
+def _kind(status: int) -> type[UpstreamError]:
+    if status in OF_ANOTHER_PROTOCOL:
+        return UpstreamProtocolFault
+    return UpstreamDeclined if 400 <= status < 500 and status not in (408, 429) else UpstreamError
 
 
 def unauthorized(*, has_helper: bool, has_credentials: bool) -> Fault:
