@@ -36,7 +36,7 @@ REAL_PYPI_OLDER := mcp==1.30.0
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real hosts bench bench-search golden soak schema lock fmt clean
+.PHONY: help setup demo test test-real hosts bench bench-search golden hygiene soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -71,6 +71,10 @@ bench-search: $(DEVELOPMENT) ## score the search: make bench-search SETS=folder 
 golden: $(DEVELOPMENT) ## hold signatures against those of OpenClaw: make golden SHARED=folder with openclaw/hint-golden.json
 	@test -f "$(SHARED)/openclaw/hint-golden.json" || { echo "make golden needs SHARED=folder, where openclaw/hint-golden.json is." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hint_golden.py "$(SHARED)/openclaw"
+
+hygiene: $(DEVELOPMENT) ## judge the detector of suspicious descriptions: make hygiene SHARED=folder with faults and real-tools
+	@test -f "$(SHARED)/faults/tool_descriptions.json" || { echo "make hygiene needs SHARED=folder, where faults/tool_descriptions.json is." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hygiene.py "$(SHARED)"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
