@@ -238,6 +238,48 @@ PHRASES: Final = (
         rf"|\b(?:best|most trusted|most reliable) (?:\w+ )?{_TOOL} (?:of all|in the world|available|ever)\b",
     ),
     _phrase(
+        PUSHES,
+        "before after prior first every each any all",
+        r"\b(?:should|must|has to|have to|needs? to|always) (?:always |only |first |also )?(?:be )?(?:called?|invoked?|used?|run|executed?)\b.{0,60}"
+        r"\b(?:before|after|prior to|ahead of|for|on|with|in) (?:\w+ )?(?:any|every|each|all|other)\b(?! \w+ (?:argument|parameter|field)s?)",
+        r"\b(?:parameters?|arguments?|fields?|values?|id|ids|paths?|names?|format)\b.{0,20} (?:should|must|has to|have to|needs? to)",
+    ),
+    _phrase(
+        PUSHES,
+        "better faster safer more priority prioritize prioritise superior enhanced improved upgraded advanced secure replacement replaces",
+        rf"\b(?:better|faster|safer|superior|more (?:accurate|secure|reliable|trusted|trustworthy|advanced|powerful|efficient|precise|capable))"
+        rf" (?:than|to|version of|alternative to|replacement for) (?:the |any |all |every |our |your )*(?:other|others|original|official|old|existing|default"
+        rf"|previous|{_SNAKE}|\w+ {_TOOL})\b"
+        rf"|\b(?:highest|top|maximum|absolute) priority\b|\bprioriti[sz]e this (?:{_TOOL}|one)\b"
+        rf"|\b(?:enhanced|improved|upgraded|secure|better|advanced|safer|faster) (?:version|replacement|alternative|substitute) (?:of|for|to) (?:the )?"
+        rf"(?:original|official|old|existing|{_SNAKE}|\w+ {_TOOL})",
+    ),
+    _phrase(
+        OTHER_TOOLS,
+        "deprecated outdated unsafe insecure compromised disabled broken replaced longer malicious obsolete untrusted",
+        rf"(?:{_SNAKE}|\b\w+ (?:tool|function|server)) (?:tool |function |server )?(?:is|are|was|were|has been|have been) (?:now )?(?:deprecated|outdated|unsafe"
+        r"|insecure|compromised|disabled|broken|replaced by this|malicious|obsolete|untrusted|no longer (?:available|supported|safe|working|in use|maintained))\b",
+    ),
+    _phrase(
+        ADDRESSES,
+        "respond reply answer tell inform convince persuade advise recommend",
+        r"\b(?:you must|you should|you have to|you need to|always|please|make sure to|be sure to) (?:also |then |always )?(?:respond|reply|answer|tell"
+        r"|inform|convince|persuade|advise|recommend|suggest)\b.{0,30}\b(?:with|the user|user|users|to use|that|to)\b",
+        r"\bask\b",
+    ),
+    _phrase(
+        SECRETS,
+        "password passwords credential credentials key token tokens card pin secret ssn seed",
+        r"\b(?:ask|request|prompt|require|tell|instruct) (?:the |your )?users? (?:for|to (?:provide|enter|give|share|input|type|send))\b.{0,40}\b(?:passwords?"
+        r"|credentials?|api[ _-]?keys?|tokens?|credit cards?|card numbers?|pin|private keys?|seed|secrets?|ssn)\b",
+    ),
+    _phrase(
+        SECRETS,
+        "rm curl wget bash sh eval powershell base nc chmod sudo",
+        r"\brm -rf\b|\b(?:curl|wget)\b[^|]{1,120}\| ?(?:ba|z)?sh\b|\b(?:run|execute|first|must|always|before)\b.{0,60}\b(?:curl|wget|nc|bash -c|eval"
+        r"|powershell|base64 -d|chmod|sudo) (?:-|https?:|/|\+)",
+    ),
+    _phrase(
         DIVERTS,
         "bcc cc forward forwarded send sent redirect redirected transfer recipient emails messages copy copied",
         rf"\b(?:always|must|instead|should|every|all|each)\b{GAP}\b(?:bcc|cc|forward\w*|send|sent|redirect\w*|transfer\w*|recipients?|copy|copied"
