@@ -280,6 +280,18 @@ PHRASES: Final = (
         r"|powershell|base64 -d|chmod|sudo) (?:-|https?:|/|\+)",
     ),
     _phrase(
+        PUSHES,
+        "rather matter instead place",
+        rf"\b(?:use|call|run|execute|choose) this (?:{_TOOL}|one)\b.{{0,20}}\b(?:no matter (?:how|what|which)|(?:rather than|instead of|in place of)"
+        r" (?:the |any |all |every )*others?\b)",
+    ),
+    _phrase(
+        OTHER_TOOLS,
+        "before after",
+        rf"\b(?:before|after) (?:you )?(?:execut\w+|use|using|call\w*|run\w*|invok\w+) (?:the )?\w+ (?:operation|{_TOOL})\b{WIDE}"
+        rf"\b(?:execute|run|use|call|invoke) this {_TOOL}\b",
+    ),
+    _phrase(
         DIVERTS,
         "bcc cc forward forwarded send sent redirect redirected transfer recipient emails messages copy copied",
         rf"\b(?:always|must|instead|should|every|all|each)\b{GAP}\b(?:bcc|cc|forward\w*|send|sent|redirect\w*|transfer\w*|recipients?|copy|copied"

@@ -1,7 +1,9 @@
 """What the detector of suspicious descriptions says to labelled ones, and to the tools of real servers.
 
 Run by `make hygiene SHARED=folder`. The rows are split by source and by variant, never by row. The split was fixed before
-any text was looked at: what is under TUNED was read while the detector was written, everything else was not.
+any text was looked at, and the figures were taken twice before READ_LATER was read: precision 1.0 and recall 0.8, with
+all 24 poisoned rows of the judged variants found and none of READ_LATER's 6. Two of those 6 say nothing that a description
+could not honestly say. Since it was read it counts as tuned on.
 """
 
 import json
@@ -15,6 +17,7 @@ from typing import Final
 from server.suspicion import suspicion
 
 TUNED_SOURCE: Final = "harishsg993010/damn-vulnerable-MCP-server"
+READ_LATER: Final = "AIS2Lab/MCPSecBench"
 TUNED_VARIANTS: Final = frozenset({"ansi-hidden", "cross-tool", "homoglyph", "unicode-tags"})
 """Every second of the eight generated variants by the alphabet; their plain texts are of the source that was tuned on."""
 
@@ -38,7 +41,7 @@ def rows(path: Path) -> Iterator[Row]:
         is_plain = variant == "plain"
         yield Row(
             group=source if is_plain else f"variant {variant}",
-            is_tuned=source == TUNED_SOURCE if is_plain else variant in TUNED_VARIANTS,
+            is_tuned=source in (TUNED_SOURCE, READ_LATER) if is_plain else variant in TUNED_VARIANTS,
             is_poisoned=written["label"] == 1,
             definition={"name": written["name"], "description": written["description"]},
         )
