@@ -16,6 +16,7 @@ from typing import TypeAlias
 from index.admission import refusal
 from index.fingerprint import combined, owner_digest
 from index.ids import split_tool_id, tool_id
+from index.likeness import appearance, spelling
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
 
@@ -44,6 +45,7 @@ class _Shelf:
     tools: tuple[Tool, ...]
     by_name: Mapping[str, Tool]
     reachable_names: tuple[Name, ...]
+    by_appearance: Mapping[str, Tool]
     digest: str
 
 
@@ -108,6 +110,12 @@ class Catalog:
             return Unresolved(asked, True, tuple(sorted(tool.id for tool in found)[:MAX_CANDIDATES]))
         return Unresolved(asked, False, nearest(asked, (name for shelf in shelves for name in shelf.reachable_names)))
 
+    def look_alike(self, owner: str, name: str) -> Tool | None:
+        """A reachable tool of another owner whose name is another one and looks the same."""
+        looks = appearance(name)
+        others = (shelf.by_appearance.get(looks) for key, shelf in self._shelves.items() if key[1] != owner)
+        return next((other for other in others if other and spelling(other.name) != spelling(name)), None)
+
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
         return combined({owner: shelf.digest for owner, shelf in self._shelves.items()})
@@ -128,6 +136,7 @@ def _shelf(tools: tuple[Tool, ...]) -> _Shelf:
         tools=tools,
         by_name={tool.name: tool for tool in tools},
         reachable_names=tuple(prepare(tool.id, tool.owner, tool.name) for tool in tools if tool.exposure in REACHABLE),
+        by_appearance={appearance(tool.name): tool for tool in tools if tool.exposure in REACHABLE},
         digest=owner_digest(tools),
     )
 

@@ -41,8 +41,8 @@ class Gone:
     owner: str
 
 
-Judge: TypeAlias = Callable[[Listing], Classify]
-"""What judges the tools of a listing. Called in a worker thread."""
+Judge: TypeAlias = Callable[[Listing, Catalog], Classify]
+"""What judges the tools of a listing, given what is catalogued already. Called in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _with_listings(catalog: Catalog, listings: list[Listing | Gone], judge: Judg
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, judge(listing))
+            catalog = catalog.with_listing(listing, judge(listing, catalog))
     return catalog
 
 

@@ -37,7 +37,8 @@ _FAR: Final = re.compile(r"(?<![^\S\n])[^\S\n]{60,}+(?=\S)|(?<!\s)[^\S\n]*+(?:\n
 """Room that pushes what follows out of sight. Real texts indent by up to 24 and leave a few lines empty."""
 
 _COMMENT: Final = re.compile(
-    r"<!--(?=[^>]{0,40}[A-Za-z]{3})|\[//\]: ?#|<[^>\n]{0,80}(?:display: ?none|visibility: ?hidden|font-size: ?0)", re.IGNORECASE
+    r"<!--(?=[^>]{0,40}[A-Za-z]{3})|\[//\]: ?#|<[^>\n]{0,80}(?:display: ?none|visibility: ?hidden|font-size: ?0)",
+    re.IGNORECASE,
 )
 
 _TERMINAL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -97,18 +98,19 @@ def suspicion(definition: Mapping[str, object]) -> str:
     return ""
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Every text and every property's name. Admission has bounded the depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            if not (key in _UNREAD and isinstance(part, str)):
-                yield str(key).replace("_", " ")
-                yield from _texts(part)
+def _texts(part: object) -> Iterator[str]:
+    """Every text and every property's name."""
+    pending = [part]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict):
+            kept = {str(key): inner for key, inner in value.items() if not (key in _UNREAD and isinstance(inner, str))}
+            pending += kept.values()
+            yield from (key.replace("_", " ") for key in kept)
 
 
 def _hidden_in(text: str) -> str:

@@ -59,7 +59,8 @@ def _table(found: list[Row]) -> None:
     print(f"{'part':8}{'group':46}{'poisoned':>9}{'found':>7}{'benign':>8}{'alarms':>8}")
     for is_tuned, group in sorted({(row.is_tuned, row.group) for row in found}, reverse=True):
         hit, miss, alarm, quiet = (
-            counts[is_tuned, group, poisoned, said] for poisoned, said in ((1, 1), (1, 0), (0, 1), (0, 0))
+            counts[is_tuned, group, poisoned, said]
+            for poisoned, said in ((True, True), (True, False), (False, True), (False, False))
         )
         part = "tuned" if is_tuned else "judged"
         print(f"{part:8}{group:46}{hit + miss:9}{hit:7}{alarm + quiet:8}{alarm:8}")

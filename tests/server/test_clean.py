@@ -22,7 +22,16 @@ def test_what_a_reader_can_not_see_is_taken_out() -> None:
 
 @pytest.mark.parametrize(
     "sequence",
-    ["\x1b[8m", "\x1b[38;5;1m", "\x9b31m", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1bPq\x1b\\", "\x1b(B", "\x1bc"],
+    [
+        "\x1b[8m",
+        "\x1b[38;5;1m",
+        "\x9b31m",
+        "\x1b]0;title\x07",
+        "\x1b]8;;http://x\x1b\\",
+        "\x1bPq\x1b\\",
+        "\x1b(B",
+        "\x1bc",
+    ],
 )
 def test_a_sequence_for_terminals_is_taken_out_whole(sequence: str) -> None:
     assert one_line(f"a{sequence}b", 100) == "ab"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from index import Classify, Exposure, JsonObject, Judgement, Listing
+from index import Catalog, Classify, Exposure, JsonObject, Judgement, Listing
 from server.library import Library
 
 
@@ -17,7 +17,7 @@ def listing(owner: str, *names: str, description: str = "Waters plants.", cached
     return Listing("mcp", owner, tuple(tools), cached=cached)
 
 
-def everything(_listing: Listing) -> Classify:
+def everything(_listing: Listing, _catalog: Catalog) -> Classify:
     return lambda _tool_id, _definition: Judgement()
 
 
@@ -71,7 +71,7 @@ async def test_each_change_of_the_catalogue_is_told_on_the_event_loop() -> None:
 async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
     asked: list[tuple[str, str, bool]] = []
 
-    def judge(listing: Listing) -> Classify:
+    def judge(listing: Listing, _catalog: Catalog) -> Classify:
         def classify(tool_id: str, _definition: JsonObject) -> Judgement:
             asked.append((listing.owner, tool_id, threading.current_thread() is threading.main_thread()))
             return Judgement(Exposure.HIDDEN, "because")

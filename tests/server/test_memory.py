@@ -27,7 +27,7 @@ def listing(number: int) -> Listing:
 
 
 async def test_a_listing_costs_little_beside_its_own_definitions() -> None:
-    library = Library(lambda _listing: lambda _tool_id, _definition: Judgement(), lambda: None)
+    library = Library(lambda _listing, _catalog: lambda _tool_id, _definition: Judgement(), lambda: None)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
         with anyio.fail_after(LONG_SECONDS):

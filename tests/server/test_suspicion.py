@@ -153,6 +153,8 @@ def test_what_is_too_long_to_be_looked_through_stands_out() -> None:
     assert suspicion({"description": "a " * MOST_CHARACTERS}) == "its texts are too long to be looked through"
 
 
-@given(st.recursive(st.none() | st.text(), lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=8))
+@given(
+    st.recursive(st.none() | st.text(), lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=8)
+)
 def test_any_definition_is_answered(value: object) -> None:
     assert isinstance(suspicion({"name": "x", "inputSchema": value}), str)
