@@ -95,20 +95,24 @@ class Catalog:
         """The tools that a client may find or see, sorted by id."""
         return self._sorted_reachable
 
-    def resolve(self, reference: str) -> Tool | Unresolved:
-        """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
+    def resolve(self, reference: str, sees: Callable[[Tool], bool] | None = None) -> Tool | Unresolved:
+        """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids.
+
+        With `sees`, as if the tools that it says no to were not there.
+        """
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
         exact = self.get(asked)
-        if exact is not None and exact.exposure in REACHABLE:  # no bare name looks like an id: it has no colon
+        if exact is not None and _is_there(exact, sees):  # no bare name looks like an id: it has no colon
             return exact
         shelves = self._shelves.values()
         named = (shelf.by_name.get(asked) for shelf in shelves)
-        found = [tool for tool in named if tool is not None and tool.exposure in REACHABLE]
+        found = [tool for tool in named if tool is not None and _is_there(tool, sees)]
         if len(found) == 1:
             return found[0]
         if found:
             return Unresolved(asked, True, tuple(sorted(tool.id for tool in found)[:MAX_CANDIDATES]))
-        return Unresolved(asked, False, nearest(asked, (name for shelf in shelves for name in shelf.reachable_names)))
+        names = (name for shelf in shelves for name in shelf.reachable_names if sees is None or sees(self._tool(name)))
+        return Unresolved(asked, False, nearest(asked, names))
 
     def look_alike(self, owner: str, name: str) -> Tool | None:
         """A reachable tool of another owner whose name is another one and looks the same."""
@@ -120,6 +124,11 @@ class Catalog:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
         return combined({owner: shelf.digest for owner, shelf in self._shelves.items()})
 
+    def _tool(self, name: Name) -> Tool:
+        tool = self.get(name.id)
+        assert tool is not None
+        return tool
+
     @functools.cached_property
     def _sorted(self) -> tuple[Tool, ...]:
         return tuple(
@@ -129,6 +138,10 @@ class Catalog:
     @functools.cached_property
     def _sorted_reachable(self) -> tuple[Tool, ...]:
         return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
+
+
+def _is_there(tool: Tool, sees: Callable[[Tool], bool] | None) -> bool:
+    return tool.exposure in REACHABLE and (sees is None or sees(tool))
 
 
 def _shelf(tools: tuple[Tool, ...]) -> _Shelf:

@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from server.access import Caller
 from server.calling import Call
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.surface import CALL, DESCRIBE, SEARCH
 from upstream_clients import JsonObject, Progress
 
-Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
 
 LARGEST_LIMIT: Final = 1_000_000
 """Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
@@ -31,9 +32,10 @@ class ToolRequest:
     name: str
     arguments: JsonObject
     meta: JsonObject
+    caller: Caller
 
 
-def read_request(params: Mapping[str, object]) -> ToolRequest:
+def read_request(params: Mapping[str, object], caller: Caller) -> ToolRequest:
     """The params of a `tools/call`.
 
     Raises:
@@ -45,7 +47,7 @@ def read_request(params: Mapping[str, object]) -> ToolRequest:
     if arguments is not None and not isinstance(arguments, dict):
         raise ValueError("'arguments' must be an object")
     carried = {key: meta[key] for key in CARRIED_META if key in meta} if isinstance(meta, dict) else {}
-    return ToolRequest(name, arguments or {}, carried)
+    return ToolRequest(name, arguments or {}, carried, caller)
 
 
 class Face:
@@ -53,11 +55,11 @@ class Face:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._ours: Mapping[str, Answer] = {SEARCH: self._search, DESCRIBE: self._describe}
+        self._ours: Mapping[str, Answer] = {SEARCH: _search, DESCRIBE: _describe}
 
-    def list_tools(self) -> JsonObject:
+    def list_tools(self, caller: Caller) -> JsonObject:
         """The result of `tools/list`: one page, always."""
-        return {"tools": list(self._gateway.surface().tools)}
+        return {"tools": list(self._gateway.seen_by(caller).surface().tools)}
 
     async def call_tool(self, request: ToolRequest, on_progress: Progress | None = None) -> JsonObject:
         """The result of `tools/call`. What stands in the way of a call is a result with `isError`, never an exception."""
@@ -67,43 +69,47 @@ class Face:
             return _failure(error)
 
     async def _answer(self, request: ToolRequest, on_progress: Progress | None) -> JsonObject:
+        gateway = self._gateway.seen_by(request.caller)
         if request.name == CALL:
             reference, envelope = _reference(request.arguments)
-            return await self._gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
+            return await gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
         ours = self._ours.get(request.name)
         if ours is not None:
-            return _success(await ours(request.arguments))
-        tool_id = self._gateway.surface().direct.get(request.name)
+            return _success(await ours(gateway, request.arguments))
+        tool_id = gateway.surface().direct.get(request.name)
         if tool_id is None:
-            raise await self._not_published(request.name)
-        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
+            raise await _not_published(gateway, request.name)
+        return await gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
 
-    async def _search(self, arguments: JsonObject) -> JsonObject:
-        query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
-        if isinstance(queries, list) and queries:
-            if not all(isinstance(one, str) for one in queries):
-                raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
-            every = [query, *queries] if isinstance(query, str) else queries
-            return await self._gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
-        if not isinstance(query, str):
-            raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
-        return await self._gateway.search(query, _whole(limit))
 
-    async def _describe(self, arguments: JsonObject) -> JsonObject:
-        return await self._gateway.describe(_reference(arguments)[0])
+async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:
+    query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
+    if isinstance(queries, list) and queries:
+        if not all(isinstance(one, str) for one in queries):
+            raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+        every = [query, *queries] if isinstance(query, str) else queries
+        return await gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
+    if not isinstance(query, str):
+        raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
+    return await gateway.search(query, _whole(limit))
 
-    async def _not_published(self, name: str) -> GatewayError:
-        """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
-        try:
-            tool = await self._gateway.find(name)
-        except GatewayError as error:
-            return error
-        form = json.dumps({"id": tool.id, "args": {}})
-        return GatewayError(
-            "not_published",
-            f"{name!r} is not called by its own name here.",
-            f"Call tool_call with {form}, args filled in.",
-        )
+
+async def _describe(gateway: Gateway, arguments: JsonObject) -> JsonObject:
+    return await gateway.describe(_reference(arguments)[0])
+
+
+async def _not_published(gateway: Gateway, name: str) -> GatewayError:
+    """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
+    try:
+        tool = await gateway.find(name)
+    except GatewayError as error:
+        return error
+    form = json.dumps({"id": tool.id, "args": {}})
+    return GatewayError(
+        "not_published",
+        f"{name!r} is not called by its own name here.",
+        f"Call tool_call with {form}, args filled in.",
+    )
 
 
 def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:

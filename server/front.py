@@ -176,6 +176,8 @@ class Front:
         era = _era_of(params)
         if era is None or self._era not in (None, era):
             return None
+        if era == "modern":
+            self._note_host(params["_meta"])
         if era == "modern" and method == "server/discover":
             return self._discover()
         if era == "legacy" and not self._handshaken:
@@ -205,6 +207,11 @@ class Front:
             "serverInfo": self._identity.server_info,
             "instructions": self._identity.instructions,
         }
+
+    def _note_host(self, meta: object) -> None:
+        client = meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
+        if isinstance(client, dict):
+            self.host = {"name": client["name"], "version": client["version"]}
 
     def _discover(self) -> JsonObject:
         return {

@@ -6,12 +6,15 @@ model can act on; the surface decides how they look on its wire.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import anyio.to_thread
 
 from index import Catalog, Explanation, Exposure, Near, Tool
+from server.access import OWNER, Access, Accesses, Caller, Verdict
 from server.answers import (
     batch_note,
     description,
@@ -44,6 +47,9 @@ MOST_HITS: Final = 32
 SHOWN_QUERY: Final = 80
 """Characters of a query that an answer repeats."""
 
+DEEPER: Final = 4
+"""Times as many matches are looked at where the caller may not see all of the first ones."""
+
 LEAST_HITS_A_QUERY: Final = 2
 """The right tool is first in two of three answers, and among the first two in most of the others."""
 
@@ -61,6 +67,15 @@ class Parts:
     want: Callable[[str], None]
     redact: Redactor
     near: Callable[[], Near | None]
+    accesses: Accesses
+
+
+@dataclass(slots=True)
+class _Current:
+    """What every view of one gateway shares: its parts now, and by the profiles that apply, what was published of what."""
+
+    parts: Parts
+    published: dict[tuple[tuple[str, ...], bool], tuple[Catalog, Surface]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +88,34 @@ class Found:
 
 
 class Gateway:
-    """What a surface talks to. Built by `server.app`."""
+    """What a surface talks to. Built by `server.app`; `seen_by` gives what one caller sees of it."""
 
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, {})
+        self._current = _Current(parts)
+        self._caller = OWNER
+
+    @property
+    def _parts(self) -> Parts:
+        return self._current.parts
+
+    @property
+    def _access(self) -> Access:
+        return self._current.parts.accesses.of(self._caller)
+
+    def seen_by(self, caller: Caller) -> "Gateway":
+        """The same gateway, as this caller may see and use it."""
+        view = copy(self)
+        view._caller = caller
+        return view
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
-        self._surface_of = Catalog.empty()
-        self._surface = build_surface((), parts.settings.tool_search, self._surface.direct)
-        self._parts = parts
+        empty, names = Catalog.empty(), self._current.published
+        self._current.published = {
+            key: (empty, build_surface((), parts.settings.tool_search, surface.direct))
+            for key, (_catalog, surface) in names.items()
+        }
+        self._current.parts = parts
 
     async def search(self, query: str, limit: int | None = None) -> JsonObject:
         """Hits for a query, best first, and what could not be searched.
@@ -93,7 +124,7 @@ class Gateway:
             GatewayError: the query is empty or far too long.
         """
         snapshot, (found,) = await self._look_up((query,), self._count(limit))
-        unseen = missing(self._statuses(), snapshot.indexed)
+        unseen = missing(self._reachable(), snapshot.indexed)
         answer: JsonObject = {"tools": hits(found.tools, self._shows_hints, found.confidence), **unseen}
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
@@ -122,7 +153,7 @@ class Gateway:
             raise GatewayError("invalid_arguments", f"Over {MOST_QUERIES} queries.", "Ask for fewer at a time.")
         count = min(self._count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
         snapshot, found = await self._look_up(queries, count)
-        unseen = missing(self._statuses(), snapshot.indexed)
+        unseen = missing(self._reachable(), snapshot.indexed)
         tools = {tool.id: tool for one in found for tool in one.tools}
         answer: JsonObject = {
             "answers": [_short_answer(query, one) for query, one in zip(queries, found, strict=True)],
@@ -152,6 +183,9 @@ class Gateway:
         if call.reference == READ_RESULT_ID:
             return self._parts.calls.read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
+        if self._access.verdict(tool) is Verdict.BLOCK:
+            hint = "Do without it. Only the operator can change that, in the configuration of toolfold."
+            raise GatewayError("blocked_by_policy", f"{tool.id} was not called: the policy blocks it.", hint)
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
@@ -163,12 +197,14 @@ class Gateway:
 
     def surface(self) -> Surface:
         """What is published now."""
-        catalog = self._parts.library.snapshot.catalog
-        if catalog is not self._surface_of:
-            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT)
-            self._surface = build_surface(direct, self._parts.settings.tool_search, self._surface.direct)
-            self._surface_of = catalog
-        return self._surface
+        catalog, access, published = self._parts.library.snapshot.catalog, self._access, self._current.published
+        key = (access.profiles, access.is_owner)
+        known, surface = published.get(key, (None, None))
+        if surface is None or catalog is not known:
+            direct = (tool for tool in catalog.reachable() if tool.exposure is Exposure.DIRECT and access.sees(tool))
+            surface = build_surface(direct, self._parts.settings.tool_search, surface.direct if surface else {})
+            published[key] = (catalog, surface)
+        return surface
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -176,27 +212,31 @@ class Gateway:
         Raises:
             GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
-        found = self._parts.library.snapshot.catalog.resolve(reference)
+        access = self._access
+        sees = None if access.sees_all else access.sees
+        found = self._parts.library.snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):
             return found
         snapshot = await self._parts.library.caught_up()
-        found = snapshot.catalog.resolve(reference)
+        found = snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):
             return found
-        if held := _held(snapshot.catalog, reference):
+        if held := _held(snapshot.catalog, reference, access):
             raise held
         self._want_unlisted()
         status = self._parts.statuses().get(owner_in(reference))
-        if status is not None and status.owner not in snapshot.listed:
+        if status is not None and status.owner not in snapshot.listed and access.may_reach(status.owner):
             raise not_yet_listed(self._redacted(status), time.time())
-        raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
+        raise with_starting(unresolved(found), self._reachable(), snapshot.listed)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
         for query in queries:
             _check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(_found_in, snapshot, queries, count, self._parts.near())
+        return snapshot, await anyio.to_thread.run_sync(
+            partial(_found_in, snapshot, queries, count, near=self._parts.near(), access=self._access)
+        )
 
     def _count(self, limit: int | None) -> int:
         settings = self._parts.settings.tool_search
@@ -209,8 +249,11 @@ class Gateway:
             if status.state is State.IDLE and status.owner not in listed:
                 self._parts.want(status.owner)
 
-    def _statuses(self) -> list[UpstreamStatus]:
-        return [self._redacted(status) for status in self._parts.statuses().values()]
+    def _reachable(self) -> list[UpstreamStatus]:
+        """The upstreams of which the caller may hear."""
+        access = self._access
+        statuses = self._parts.statuses().values()
+        return [self._redacted(status) for status in statuses if access.may_reach(status.owner)]
 
     def _shows_hints(self, tool: Tool) -> bool:
         server = self._parts.servers.get(tool.owner)
@@ -221,18 +264,18 @@ class Gateway:
         return replace(status, error=redact(status.error), hint=redact(status.hint))
 
 
-def _held(catalog: Catalog, reference: str) -> GatewayError | None:
+def _held(catalog: Catalog, reference: str, access: Access) -> GatewayError | None:
     """The error of a tool that waits for a person's word. Whoever has its id may know why it stopped working."""
     tool = catalog.get(reference.strip())
-    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning:
+    if tool is None or tool.exposure is not Exposure.QUARANTINED or not tool.warning or not access.sees(tool):
         return None
     hint = f"A person has to look at it: toolfold trust {tool.owner} {tool.name}"
     return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
 
 
-def _is_found(tool: Tool) -> bool:
-    """The index may lag behind: a tool that has just been hidden must not be found."""
-    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
+def _is_found(tool: Tool, access: Access) -> bool:
+    """The index may lag behind: a tool that has just been hidden must not be found. It knows nothing of callers."""
+    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT) and access.sees(tool)
 
 
 def _check(query: str) -> None:
@@ -242,18 +285,26 @@ def _check(query: str) -> None:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
 
 
-def _found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
+def _found_in(
+    snapshot: Snapshot, queries: Sequence[str], count: int, *, near: Near | None, access: Access
+) -> tuple[Found, ...]:
     """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count, near) for query in queries)
+    return tuple(_found(snapshot, query, count, near, access) for query in queries)
 
 
-def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None, access: Access) -> Found:
     if snapshot.index is None:
         return Found((), {}, ())
-    matches = snapshot.index.search(query, count, near)
-    found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
-    closest_words = () if found else snapshot.index.closest_words(query)
-    return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+    asked = count
+    while True:
+        matches = snapshot.index.search(query, asked, near)
+        found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool, access)]
+        if access.sees_all or len(found) >= count or len(matches) < asked:
+            break
+        asked *= DEEPER  # what was left out makes room for what came after it
+    closest_words = snapshot.index.closest_words(query) if access.sees_all and not found else ()
+    confidence = {match.tool_id: str(match.confidence) for match in matches}
+    return Found(tuple(found[:count]), confidence, closest_words)
 
 
 def _taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:

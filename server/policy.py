@@ -1,13 +1,13 @@
-"""Who may see and call what: the one place where the operator's filters are asked.
+"""What is there for anybody: the operator's filters that hold for every caller. What one caller may, `server.access` says.
 
 Decides per tool when a listing comes in; the answer is kept in the catalogue, so that search, describe and call can't
 disagree. Exclusion wins over inclusion at every level.
 """
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from index import Exposure
+from server.access import could_match, matches
 from server.config import GatewaySettings, ServerEntry
 from server.pins import PinnedUpstream
 
@@ -27,17 +27,17 @@ class Policy:
         server, name = self._servers.get(owner), str(definition.get("name"))
         if server is None:  # it was removed a moment ago, and its listing is about to follow
             return Exposure.HIDDEN, "its upstream is not configured"
-        if _matches(name, server.exclude_tools):
+        if matches(name, server.exclude_tools):
             return Exposure.HIDDEN, "excluded by excludeTools"
-        if server.include_tools and not _matches(name, server.include_tools):
+        if server.include_tools and not matches(name, server.include_tools):
             return Exposure.HIDDEN, "not among includeTools"
-        if _matches(tool_id, self._deny):
+        if matches(tool_id, self._deny):
             return Exposure.HIDDEN, "denied by gateway.policy.deny"
-        if not _matches(tool_id, self._allow):
+        if not matches(tool_id, self._allow):
             return Exposure.HIDDEN, "not allowed by gateway.policy.allow"
         if server.always_load:
             return Exposure.DIRECT, "alwaysLoad"
-        if _matches(tool_id, self._direct):
+        if matches(tool_id, self._direct):
             return Exposure.DIRECT, "directTools"
         return Exposure.CATALOG, ""
 
@@ -57,15 +57,5 @@ class Policy:
         return frozenset(
             owner
             for owner, server in self._servers.items()
-            if server.always_load or any(_could_match(pattern, f"mcp:{owner}:") for pattern in self._direct)
+            if server.always_load or any(could_match(pattern, f"mcp:{owner}:") for pattern in self._direct)
         )
-
-
-def _matches(text: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns)
-
-
-def _could_match(pattern: str, prefix: str) -> bool:
-    """Whether the pattern could match an id that begins with `prefix`. Errs towards yes."""
-    literal = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].split("[", maxsplit=1)[0]
-    return literal.startswith(prefix) or prefix.startswith(literal)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import anyio
 
+from server.access import Accesses, Caller
 from server.app import Hooks, Running
 from server.config import Settings
 from server.front import Identity
@@ -20,10 +21,15 @@ Tell: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Published:
-    """Follows one gateway. `on_change` is called at whatever `state` may show otherwise."""
+    """Follows one gateway. `on_change` is called at whatever `state` may show otherwise; `profile` is what hosts
+    are served under, and `client` how the only one calls itself."""
 
-    def __init__(self, settings: Settings, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, settings: Settings, on_change: Callable[[], None], profile: str, client: Callable[[], str]
+    ) -> None:
         self._settings = settings
+        self._profile = profile
+        self._client = client
         self._on_change = on_change
         self._started = time.time()
         self._may_have_direct = bool(Policy(settings.servers, settings.gateway).may_publish_directly())
@@ -37,7 +43,10 @@ class Published:
     def identity(self) -> Identity:
         """What this server says of itself."""
         about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
-        return Identity(about, instructions(self._settings.servers))
+        access = Accesses(self._settings.gateway).of(Caller(self._profile))
+        return Identity(
+            about, instructions(server for server in self._settings.servers if access.may_reach(server.owner))
+        )
 
     async def adopt(self, settings: Settings) -> None:
         """Puts other settings into force."""
@@ -60,7 +69,7 @@ class Published:
     def listing(self) -> JsonObject | None:
         """The result of `tools/list`; None while direct-only tools may still be found in the cache."""
         if self._running is not None:
-            return {"tools": list(self._running.gateway.surface().tools)}
+            return {"tools": list(self._running.gateway.seen_by(Caller(self._profile, self._client())).surface().tools)}
         if self._may_have_direct:
             return None
         return {"tools": list(build_surface((), self._settings.gateway.tool_search, {}).tools)}

@@ -8,6 +8,7 @@ processor time: do it in a worker thread.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 from weakref import WeakSet
@@ -27,6 +28,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from server.access import Caller
 from server.face import Face, ToolRequest, read_request
 from server.front import (
     DRAINING,
@@ -39,7 +41,7 @@ from server.front import (
     modern_result,
 )
 from server.http.gate import Behind, Receive, Scope, Send
-from server.http.tokens import Caller
+from server.http.tokens import Bearer
 from upstream_clients import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,9 @@ PROGRESS_BACKLOG: Final = 16
 """Progress that the host has not taken yet; what comes beyond it is dropped, since the next says more."""
 
 
+CALLER_KEY: Final = "toolfold.caller"
+"""Where a request's scope holds who it came from."""
+
 HTTP_SESSIONS: Final = 1000
 """Of the handshake era, at a time; the SDK closes idle ones after half an hour. Each keeps some 50 KB."""
 
@@ -61,8 +66,9 @@ TELL_SECONDS: Final = 5.0
 class SdkServer:
     """The SDK's server over one face, for one host behind the front or for many over HTTP."""
 
-    def __init__(self, face: Face, identity: Identity) -> None:
+    def __init__(self, face: Face, identity: Identity, caller: Caller) -> None:
         self._face = face
+        self._caller = caller
         self._server_info = identity.server_info
         self._bus = InMemorySubscriptionBus()
         self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
@@ -94,10 +100,12 @@ class SdkServer:
             self._server, max_request_body_size=body_bytes, max_sessions=HTTP_SESSIONS
         )
 
-        async def handle(caller: Caller | None, scope: Scope, receive: Receive, send: Send) -> None:
-            if caller is not None:  # the SDK binds a session to this identity, and to others it does not exist
-                token = AccessToken(token="", client_id=caller.principal, scopes=[])
-                scope = {**scope, "user": AuthenticatedUser(token)}
+        async def handle(bearer: Bearer | None, scope: Scope, receive: Receive, send: Send) -> None:
+            scope = {**scope, CALLER_KEY: self._caller}
+            if bearer is not None:  # the SDK binds a session to this identity, and to others it does not exist
+                token = AccessToken(token="", client_id=bearer.principal, scopes=[])
+                known = Caller(bearer.profile or self._caller.profile)
+                scope = {**scope, "user": AuthenticatedUser(token), CALLER_KEY: known}
             await manager.handle_request(scope, receive, send)
 
         self._server.middleware = [self._keep_track, self._answer]
@@ -137,7 +145,7 @@ class SdkServer:
     async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
         """The middleware: raw answers for the two methods that carry upstream data."""
         if ctx.method == "tools/list":
-            listing = self._face.list_tools()
+            listing = self._face.list_tools(self._caller_of(ctx))
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
         if ctx.method != "tools/call":
             return await call_next(ctx)
@@ -148,9 +156,15 @@ class SdkServer:
         stamp = {SERVER_KEY: self._server_info}
         return {**result, "resultType": "complete", "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
+    def _caller_of(self, ctx: Context) -> Caller:
+        """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
+        caller = self._caller if ctx.request is None else ctx.request.scope[CALLER_KEY]
+        params = ctx.session.client_params
+        return caller if params is None else replace(caller, client=params.client_info.name)
+
     async def _call(self, ctx: Context) -> JsonObject:
         try:
-            request = read_request(ctx.params or {})
+            request = read_request(ctx.params or {}, self._caller_of(ctx))
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         meta = (ctx.params or {}).get("_meta")

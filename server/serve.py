@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
+from server.access import Caller, check_profile
 from server.app import open_gateway
 from server.config import Directories, Settings
 from server.face import Face
@@ -35,9 +36,10 @@ EAGER_SDK_SECONDS: Final = 3.0
 """The SDK is imported when it is needed, after the first list, or at the latest now: a quiet moment is the best one."""
 
 
-def serve(settings: Settings, directories: Directories, reread: Callable[[], Settings]) -> None:
+def serve(settings: Settings, directories: Directories, reread: Callable[[], Settings], profile: str = "") -> None:
     """Runs until the host is gone, then ends the process. `reread` reads the same files again, and raises ConfigError."""
-    session = partial(_Session, settings, directories, Log(settings))
+    check_profile(settings, profile)
+    session = partial(_Session, settings, directories, Log(settings), profile)
     run_to_the_end(partial(_serve, settings, directories, reread, session))
 
 
@@ -76,10 +78,11 @@ async def _serve(
 class _Session:
     """One host's session: its front, and the SDK's server once that is there."""
 
-    def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
+    def __init__(self, settings: Settings, directories: Directories, log: Log, profile: str) -> None:
         self._log = log
+        self._profile = profile
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch)
+        self.published = Published(settings, self.state_file.touch, profile, self._client)
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 
@@ -88,7 +91,7 @@ class _Session:
         with anyio.move_on_after(EAGER_SDK_SECONDS):
             await self.front.sdk_wanted.wait()
         server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-        self._sdk = server(face, self.published.identity)
+        self._sdk = server(face, self.published.identity, Caller(self._profile))
         await self._sdk.run_behind(self.front)
 
     async def first_list_answered(self) -> None:
@@ -98,7 +101,8 @@ class _Session:
                 await self.front.sdk_wanted.wait()
 
     async def adopt(self, settings: Settings) -> None:
-        """The configuration has changed."""
+        """The configuration has changed. Raises ConfigError, and then nothing has."""
+        check_profile(settings, self._profile)
         self._log.adopt(settings)
         await self.published.adopt(settings)
         self.front.adopt(self.published.identity)
@@ -110,6 +114,9 @@ class _Session:
         self.front.listing_changed()
         if self._sdk is not None:
             await self._sdk.tell_modern_hosts()
+
+    def _client(self) -> str:
+        return str(self.front.host.get("name", ""))
 
     def _state(self) -> JsonObject:
         return {**self.published.state(), "host": self.front.host}

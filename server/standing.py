@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from server.access import Accesses
 from server.calling import CallPath
 from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
@@ -79,6 +80,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         fleet.want,
         redact,
         standing.meanings.near,
+        Accesses(settings.gateway),
     )
 
 

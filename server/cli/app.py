@@ -97,6 +97,9 @@ def _toolfold(
 
 def _serve(
     config: ConfigFiles = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Serve under this profile of gateway.profiles.")
+    ] = None,
     http: Annotated[
         str | None,
         typer.Option(

@@ -86,7 +86,7 @@ ROOT_KEYS = frozenset(("mcpServers", "gateway"))
 READ_BESIDE = frozenset(("toolSearch", "inputs"))
 
 # Named by the specification for what a later version does.
-GATEWAY_NOT_YET = frozenset(("openclaw", "inputs", "clientTools", "profiles"))
+GATEWAY_NOT_YET = frozenset(("openclaw", "inputs", "clientTools"))
 SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
     "log": frozenset(("sessionDir", "arguments")),

@@ -69,10 +69,29 @@ class ToolSearchSettings(Section):
 
 
 class PolicySettings(Section):
-    """Globs over tool ids. A tool is reachable if `allow` matches it and `deny` does not."""
+    """Globs over tool ids. A tool is reachable if `allow` matches it and `deny` does not.
+
+    A reachable one that `block` matches is seen and never run; one that `ask` matches is run once a person has agreed.
+    `owner_only` is for callers under no profile, and `read_only` are those that profiles of this name may use.
+    """
 
     allow: Names = ("*",)
     deny: Names = ()
+    ask: Names = ()
+    block: Names = ()
+    owner_only: Names = ()
+    read_only: Names = ()
+
+
+class ProfileSettings(Section):
+    """What callers of one kind may do of what `PolicySettings` lets pass. `clients`: whose it is by name."""
+
+    allow: Names = ("*",)
+    deny: Names = ()
+    ask: Names = ()
+    block: Names = ()
+    read_only: StrictBool = False
+    clients: Names = ()
 
 
 class StartupSettings(Section):
@@ -92,17 +111,33 @@ class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+class TokenSettings(Section):
+    """A bearer token by its SHA-256, and the profile of whoever has it."""
+
+    hash: str = Field(default="", repr=False)
+    profile: str = ""
+
+
+def _hashed(value: object) -> object:
+    """The hash by itself stands for a token without a profile."""
+    return {"hash": value} if isinstance(value, str) else value
+
+
+Token: TypeAlias = Annotated[TokenSettings, BeforeValidator(_hashed, json_schema_input_type=str | TokenSettings)]
+
+
 class HttpSettings(Section):
     """For `serve --http`. `tokens`: a name for each bearer token, and the SHA-256 of the token itself, in hexadecimal.
 
     A token is asked for as soon as one is named here, a hash that nothing can match included.
     """
 
-    tokens: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    tokens: Mapping[str, Token] = Field(default_factory=dict, repr=False)
     allow_hosts: Names = ()
 
 
 class GatewaySettings(Section):
+    profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
     tool_search: ToolSearchSettings = ToolSearchSettings()
     direct_tools: Names = ()
     policy: PolicySettings = PolicySettings()

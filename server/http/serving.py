@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
+from server.access import Caller, check_profile
 from server.app import Running, open_gateway
 from server.config import ConfigError, Directories, Settings
 from server.face import Face
@@ -49,11 +50,16 @@ class Door:
     hosts: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     needs_token: bool = False
+    profile: str = ""  # of whoever has none by a token
 
     def rules(self, settings: Settings) -> Rules:
         """Raises ConfigError, for a door that must not stand open and would."""
         own = () if self.address.is_everywhere else (self.address.host,)
-        tokens = Tokens({**settings.gateway.http.tokens, **self.tokens})
+        named = settings.gateway.http.tokens
+        hashes = {name: token.hash for name, token in named.items()}
+        profiles = {name: token.profile for name, token in named.items() if name not in self.tokens}
+        check_profile(settings, self.profile)
+        tokens = Tokens({**hashes, **self.tokens}, profiles)
         if self.needs_token and not tokens:
             fix = "Name one in gateway.http.tokens, or start without --token on 127.0.0.1."
             raise ConfigError("no_token", "No token is left, and the door must not stand open.", fix)
@@ -89,7 +95,7 @@ async def _serve(
             service.published.start(running)
             tasks.start_soon(service.state_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-            sdk = sdk_server(Face(running.gateway), service.published.identity)
+            sdk = sdk_server(Face(running.gateway), service.published.identity, Caller(service.profile, is_known=False))
             tasks.start_soon(service.published.watch, sdk.tell_all_hosts)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
                 service.open(running, sdk)
@@ -121,8 +127,9 @@ class _Service:
         self._running: Running | None = None
         self._sdk: SdkServer | None = None
         self.listener = door.listener
+        self.profile = door.profile
         self.state_file = StateFile(directories.state, self._state)
-        self.published = Published(settings, self.state_file.touch)
+        self.published = Published(settings, self.state_file.touch, door.profile, lambda: "")
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:
