@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from server.approvals import Approvals
 from server.config import Directories, Settings
 from server.gateway import Gateway
 from server.judging import Judge, follow_pins
@@ -80,7 +81,15 @@ async def open_gateway(
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency) as fleet:
             standing = Standing(
-                library, keeper, fleet, Redactor(secrets_of(settings)), ResultStore(), pins, meanings, lazy
+                library,
+                keeper,
+                fleet,
+                Redactor(secrets_of(settings)),
+                ResultStore(),
+                pins,
+                meanings,
+                Approvals(directories.state),
+                lazy,
             )
             gateway = Gateway(parts_of(settings, standing))
             change = Change(settings, standing, gateway)

@@ -1,13 +1,14 @@
 """The call path: every call of a tool, whichever surface it came by, takes these steps in this order.
 
-1. repair and validate the arguments, 2. dispatch with a deadline, 3. check a trusted structured result, 4. bound the
-result. Nothing is sent upstream before step 2, and one message then. A failed step raises; the surface turns the error
+1. repair and validate the arguments, 2. the operator's hook and, where the policy asks, a person's approval, 3. dispatch
+with a deadline, 4. check a trusted structured result, 5. bound the result. Nothing is sent upstream before step 3, and
+one message then. A failed step raises; the surface turns the error
 into an answer. Which tool is meant, and whether the caller may know of it, is settled before.
 """
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 import anyio.to_thread
@@ -15,6 +16,7 @@ import anyio.to_thread
 from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
 from server.clean import one_line
+from server.clearance import Ask, Clearing
 from server.errors import GatewayError
 from server.results import ResultStore, bound
 from upstream_clients import JsonObject, Progress, UpstreamError, UpstreamRefused
@@ -56,6 +58,7 @@ class Call:
     form: Literal["envelope", "direct"] = "direct"
     meta: Mapping[str, object] = field(default_factory=dict)
     on_progress: Progress | None = None
+    ask: Ask | None = None  # the person at the host, if that can be asked
 
 
 class Dispatch(Protocol):
@@ -80,7 +83,7 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call) -> JsonObject:
+    async def call(self, tool: Tool, call: Call, clearing: Clearing) -> JsonObject:
         """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
 
         Raises:
@@ -88,6 +91,8 @@ class CallPath:
             UpstreamFailure: the upstream could not answer.
         """
         prepared = await self._prepare(tool, call)
+        if clearing.concerns(tool):
+            prepared = await self._cleared(tool, call, prepared, clearing)
         output_check = await self._output_check(tool)
         try:
             result = await self._dispatch(tool.owner, tool.name, prepared.arguments, call.meta, call.on_progress)
@@ -112,6 +117,13 @@ class CallPath:
         offset = arguments.get("offset", 0)
         assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
         return self._results.read(str(arguments["ref"]), int(offset), self._result_bytes)
+
+    async def _cleared(self, tool: Tool, call: Call, prepared: Prepared, clearing: Clearing) -> Prepared:
+        changed = await clearing.hooked(tool, prepared.arguments)
+        if changed is not None:
+            prepared = await self._prepare(tool, replace(call, arguments=changed, form="direct"))
+        await clearing.approved(tool, prepared.arguments, call.ask)
+        return prepared
 
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)

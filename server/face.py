@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from server.access import Caller
 from server.calling import Call
+from server.clearance import Ask
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.surface import CALL, DESCRIBE, SEARCH
@@ -33,6 +34,7 @@ class ToolRequest:
     arguments: JsonObject
     meta: JsonObject
     caller: Caller
+    ask: Ask | None = None
 
 
 def read_request(params: Mapping[str, object], caller: Caller) -> ToolRequest:
@@ -72,14 +74,14 @@ class Face:
         gateway = self._gateway.seen_by(request.caller)
         if request.name == CALL:
             reference, envelope = _reference(request.arguments)
-            return await gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
+            return await gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress, request.ask))
         ours = self._ours.get(request.name)
         if ours is not None:
             return _success(await ours(gateway, request.arguments))
         tool_id = gateway.surface().direct.get(request.name)
         if tool_id is None:
             raise await _not_published(gateway, request.name)
-        return await gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress))
+        return await gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress, request.ask))
 
 
 async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:

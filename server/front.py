@@ -198,7 +198,8 @@ class Front:
         self._era, self._handshaken = "legacy", True
         self.host = {"name": info["name"], "version": info["version"]}
         # Only what was judged here: a flaw anywhere else would leave the SDK without the handshake that the host has.
-        known: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": self.host}
+        asks = _asks(params["capabilities"])
+        known: JsonObject = {"protocolVersion": version, "capabilities": asks, "clientInfo": self.host}
         self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
         self._wake.set()
         return {
@@ -296,6 +297,12 @@ def _opened_era(method: str, params: object) -> Era:
     """The era in which the SDK's server is opened by this request."""
     meta = params.get("_meta") if isinstance(params, dict) else None
     return "modern" if method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta else "legacy"
+
+
+def _asks(capabilities: object) -> JsonObject:
+    """Of what a host can do, the one thing that we make use of: to ask its person, by a form."""
+    asks = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return {"elicitation": {"form": {}}} if isinstance(asks, dict) and ("form" in asks or "url" not in asks) else {}
 
 
 def _error(request_id: object, code: int, message: str) -> JsonObject:

@@ -26,10 +26,13 @@ from server.answers import (
     unresolved,
     with_starting,
 )
+from server.approvals import Approvals
 from server.calling import Call, CallPath, UpstreamFailure
 from server.clean import one_line
+from server.clearance import Clearing
 from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
+from server.hooks import Hook
 from server.keeper import owner_in
 from server.library import Library, Snapshot
 from server.redaction import Redactor
@@ -68,6 +71,8 @@ class Parts:
     redact: Redactor
     near: Callable[[], Near | None]
     accesses: Accesses
+    hook: Hook | None
+    approvals: Approvals
 
 
 @dataclass(slots=True)
@@ -183,11 +188,14 @@ class Gateway:
         if call.reference == READ_RESULT_ID:
             return self._parts.calls.read_result(call)
         tool, redact = await self.find(call.reference), self._parts.redact
-        if self._access.verdict(tool) is Verdict.BLOCK:
+        access, parts = self._access, self._parts
+        if access.verdict(tool) is Verdict.BLOCK:
             hint = "Do without it. Only the operator can change that, in the configuration of toolfold."
             raise GatewayError("blocked_by_policy", f"{tool.id} was not called: the policy blocks it.", hint)
         try:
-            return await self._parts.calls.call(tool, call)
+            return await parts.calls.call(
+                tool, call, Clearing(access, self._caller, parts.hook, parts.approvals, redact)
+            )
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
 

@@ -29,6 +29,8 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, JSONRPCResponse, jsonrpc_m
 from pydantic import ValidationError
 
 from server.access import Caller
+from server.asking import SCHEMA, OpenQuestions, is_yes
+from server.clearance import Question
 from server.face import Face, ToolRequest, read_request
 from server.front import (
     DRAINING,
@@ -73,6 +75,7 @@ class SdkServer:
         self._bus = InMemorySubscriptionBus()
         self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
         self._calls: set[anyio.CancelScope] = set()
+        self._questions = OpenQuestions()
         self._server = _Server(
             str(identity.server_info["name"]),
             version=str(identity.server_info["version"]),
@@ -149,12 +152,14 @@ class SdkServer:
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        result = await self._call(ctx)
+        asking = _Asking(ctx, self._questions)
+        result = await self._call(ctx, asking)
         if ctx.protocol_version != MODERN_VERSION:
             return result
+        result = asking.wanted or result
         meta = result.get("_meta")
         stamp = {SERVER_KEY: self._server_info}
-        return {**result, "resultType": "complete", "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
+        return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
     def _caller_of(self, ctx: Context) -> Caller:
         """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
@@ -162,9 +167,10 @@ class SdkServer:
         params = ctx.session.client_params
         return caller if params is None else replace(caller, client=params.client_info.name)
 
-    async def _call(self, ctx: Context) -> JsonObject:
+    async def _call(self, ctx: Context, asking: "_Asking") -> JsonObject:
         try:
             request = read_request(ctx.params or {}, self._caller_of(ctx))
+            request = replace(request, ask=asking.ask if asking.can_ask else None)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         meta = (ctx.params or {}).get("_meta")
@@ -193,6 +199,33 @@ class SdkServer:
             with send:
                 result = await self._face.call_tool(request, keep)
         return result
+
+
+class _Asking:
+    """Asks the person at one request's host. `wanted` is the answer to the request where the host is to come again."""
+
+    def __init__(self, ctx: Context, questions: OpenQuestions) -> None:
+        self._ctx = ctx
+        self._questions = questions
+        self.wanted: JsonObject | None = None
+
+    @property
+    def can_ask(self) -> bool:
+        capabilities = self._ctx.session.client_capabilities
+        asks = capabilities.elicitation if capabilities is not None else None
+        return asks is not None and (asks.form is not None or asks.url is None)
+
+    async def ask(self, question: Question) -> bool:
+        if self._ctx.protocol_version == MODERN_VERSION:
+            answer = self._questions.answer(question, self._ctx.params or {})
+            if answer is None:
+                self.wanted = self._questions.put(question)
+            return answer is True
+        try:
+            result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
+        except MCPError:
+            return False
+        return is_yes(result.action, result.content)
 
 
 class _Server(Server[Any]):

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from server.access import Accesses
+from server.approvals import Approvals
 from server.calling import CallPath
 from server.config import GatewaySettings, Remote, ServerEntry, Settings
 from server.gateway import Parts
+from server.hooks import Hook
 from server.keeper import ListingKeeper
 from server.library import Library
 from server.pins import Pins
@@ -43,6 +45,7 @@ class Standing:
     results: ResultStore
     pins: Pins
     meanings: Meanings
+    approvals: Approvals
     lazy: bool
 
 
@@ -81,7 +84,14 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         redact,
         standing.meanings.near,
         Accesses(settings.gateway),
+        _hook(settings),
+        standing.approvals,
     )
+
+
+def _hook(settings: Settings) -> Hook | None:
+    hooks = settings.gateway.hooks
+    return Hook(hooks.before_call, settings.hook_env, hooks.timeout_ms / 1000) if hooks.before_call else None
 
 
 def _spec(server: ServerEntry, settings: GatewaySettings, keeper: ListingKeeper, *, lazy: bool) -> UpstreamSpec:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli import answering, calling, checking, configuration, evaluating, gateways, reading, trusting
+from server.cli import answering, approving, calling, checking, configuration, evaluating, gateways, reading, trusting
 from server.cli.exits import ExitCode
 from server.cli.options import AsJson, ConfigFiles
 from server.version import __version__
@@ -56,6 +56,7 @@ def build_app() -> typer.Typer:
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
     app.command("eval")(evaluating.evaluate_catalogue)
+    app.command("approve")(approving.approve)
     app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("demo")(_demo)

@@ -12,6 +12,7 @@ from server.config.sections import JsonObject, keys_of, read_section, warn_of_me
 from server.config.settings import (
     GatewaySettings,
     Hints,
+    HookSettings,
     HttpSettings,
     LimitSettings,
     LogSettings,
@@ -32,6 +33,9 @@ NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
 
 # What tokens that cannot be read amount to: one is asked for, and none is right.
 NOBODY_MAY_ENTER = HttpSettings(tokens={"unreadable": TokenSettings()})
+
+# What a hook that cannot be read, or must not be run, amounts to: a program that cannot be started, which blocks.
+NO_HOOK = ("",)
 
 _TOKEN_HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 
@@ -62,6 +66,7 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
     profiles = _profiles(written.get("profiles"), f"{where}.profiles", findings)
     return GatewaySettings(
         profiles=profiles,
+        hooks=_hooks(written, where, findings),
         tool_search=read_tool_search(written.get("toolSearch"), f"{where}.toolSearch", findings),
         policy=_policy(written.get("policy"), f"{where}.policy", findings),
         startup=_section(StartupSettings, "startup", (written, where), findings),
@@ -187,6 +192,18 @@ def _no_profile(reason: str, where: str, findings: Findings) -> ProfileSettings:
     message = f"{reason}; under this profile no tool is reachable."
     findings.add(Finding("error", "bad_policy", where, message, "Write lists of ids or globs."))
     return ProfileSettings(allow=(), deny=("*",))
+
+
+def _hooks(gateway: JsonObject, where: str, findings: Findings) -> HookSettings:
+    """A hook that cannot be read is one that never answers: nothing is called until it is mended."""
+    written, settings = gateway.get("hooks"), _section(HookSettings, "hooks", (gateway, where), findings)
+    before = written.get("beforeCall") if isinstance(written, dict) else written
+    if before is None or settings.before_call:
+        return settings
+    fix = "Write a list: the program and its arguments, or one module:function."
+    message = "`beforeCall` cannot be read; no tool is called."
+    findings.add(Finding("error", "bad_hook", f"{where}.hooks", message, fix))
+    return settings.model_copy(update={"before_call": NO_HOOK})
 
 
 def _section(model: type[SectionT], key: str, parent: tuple[JsonObject, str], findings: Findings) -> SectionT:

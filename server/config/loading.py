@@ -5,18 +5,20 @@ its gateway settings replace single keys.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from server.config.child import inherited
 from server.config.dialects import ROOTS
 from server.config.entry import Surroundings, WrittenEntry, mark_same_owner, read_entry
 from server.config.files import read_text, take_write_from
 from server.config.findings import ConfigError, Finding, Findings, closest, shown
 from server.config.formats import parse_file
-from server.config.gateway import read_gateway, warn_of_patterns
+from server.config.gateway import NO_HOOK, read_gateway, warn_of_patterns
 from server.config.inputs import Answers, Ask, Input, ask_nobody, declared_inputs
 from server.config.keys import READ_BESIDE, ROOT_KEYS
+from server.config.places import is_users_own
 from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, keys_of, warn_of_unknown_keys
 from server.config.settings import GatewaySettings, Settings
@@ -52,14 +54,16 @@ def load(
     Raises: ConfigError, for a file that is missing, unreadable, not a configuration, or writable by everyone.
     """
     findings = Findings()
-    files = [_read(cwd / path, cwd, findings) for path in paths]
+    files = [_without_hooks(_read(cwd / path, cwd, findings), environ, findings) for path in paths]
     gateway, gateway_where = _gateway(files, findings)
     answers = Answers(environ, ask, findings)
     around = Surroundings(environ, Variables.of(environ, cwd), answers, gateway, ask_for)
     entries = [read_entry(written, around, findings) for written in _written_entries(files, findings)]
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
-    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
+    return Settings(
+        servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in(), inherited(environ)
+    )
 
 
 def _read(path: Path, cwd: Path, findings: Findings) -> _File:
@@ -81,6 +85,17 @@ def _read(path: Path, cwd: Path, findings: Findings) -> _File:
     _check_root(path, parsed.value, servers, findings)
     inputs = declared_inputs(parsed.value.get("inputs"), f"{path}: inputs", findings)
     return _File(path, parsed.value, servers, inputs)
+
+
+def _without_hooks(file: _File, environ: Mapping[str, str], findings: Findings) -> _File:
+    """A hook is a program. A file that a project may have brought starts none, and takes none away."""
+    ours = file.root.get("gateway")
+    if not isinstance(ours, dict) or "hooks" not in ours or is_users_own(file.path, environ):
+        return file
+    message = "`hooks` runs a program, and is not used from a file that a project may have brought; no tool is called."
+    fix = "Move it to a configuration file in your home folder."
+    findings.add(Finding("error", "hook_not_trusted", f"{file.path}: gateway.hooks", message, fix))
+    return replace(file, root={**file.root, "gateway": {**ours, "hooks": {"beforeCall": list(NO_HOOK)}}})
 
 
 def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findings) -> None:

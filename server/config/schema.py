@@ -49,6 +49,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "directTools": "Tools that are published by themselves: ids or globs over ids.",
         "policy": "Which tools can be reached.",
         "profiles": "What callers of one kind may do: those of `serve --profile`, of a token, or of a client's name.",
+        "hooks": "Programs of the operator that are asked.",
         "startup": "How servers are started.",
         "limits": "Sizes and waits.",
         "log": "What is written to standard error.",
@@ -79,6 +80,12 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "block": "Ids or globs over ids. Such a tool can be found and read about, and is never run.",
         "readOnly": "Whether only tools are there that `policy.readOnly` or a trusted server says to read only.",
         "clients": "Names or globs over names that clients give themselves. They fall under this profile, too.",
+    },
+    "HookSettings": {
+        "beforeCall": "A command line (the program and its arguments) or one module:function, asked before each call. "
+        "It gets id, arguments and caller as JSON, and answers allow, block with a reason, or allow with other arguments. "
+        "From a file in the home folder only.",
+        "timeoutMs": "How long it may take. One that takes longer blocks the call.",
     },
     "TokenSettings": {
         "hash": "sha256: with the hash of the token.",

@@ -136,7 +136,15 @@ class HttpSettings(Section):
     allow_hosts: Names = ()
 
 
+class HookSettings(Section):
+    """`before_call`: a command line, or one `module:function`, that is asked before each call. One that fails blocks."""
+
+    before_call: Names = Field(default=(), repr=False)
+    timeout_ms: Whole = Field(default=5_000, ge=100, le=60_000)
+
+
 class GatewaySettings(Section):
+    hooks: HookSettings = HookSettings()
     profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
     tool_search: ToolSearchSettings = ToolSearchSettings()
     direct_tools: Names = ()
@@ -205,3 +213,4 @@ class Settings:
     sources: tuple[Path, ...]
     answers: tuple[Path, ...] = ()
     """Where stored answers to inputs were looked for: nowhere, if no entry needs one."""
+    hook_env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)

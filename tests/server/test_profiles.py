@@ -114,7 +114,7 @@ async def test_a_blocked_tool_is_seen_and_never_run(opened: Opened, log: Path) -
     for name, arguments in (("tool_call", {"id": "mcp:one:wipe"}), ("tool_call", {"id": "wipe", "args": {}})):
         error = error_of(await opened.ask(name, arguments))
         assert error["code"] == "blocked_by_policy"
-    assert not any(message.get("params", {}).get("name") == "wipe" for message in received(log))
+    assert "wipe" not in json.dumps([message for message in received(log) if message.get("method") == "tools/call"])
 
 
 @pytest.mark.parametrize(
