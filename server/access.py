@@ -53,11 +53,8 @@ class Access:
     profiles: tuple[str, ...]
     rules: tuple[ProfileSettings, ...]
     is_owner: bool
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether nothing is left out that the catalogue lets pass."""
-        return not self.rules and (self.is_owner or not self.everybody.owner_only)
+    sees_all: bool  # nothing is left out that the catalogue lets pass
+    allows_all: bool  # of what is seen, everything may be called at once
 
     def sees(self, tool: Tool) -> bool:
         if self.sees_all:
@@ -68,6 +65,8 @@ class Access:
 
     def verdict(self, tool: Tool) -> Verdict:
         """What becomes of a call of a tool that is seen."""
+        if self.allows_all:
+            return Verdict.ALLOW
         verdict = Verdict.ALLOW
         every: tuple[PolicySettings | ProfileSettings, ...] = (self.everybody, *self.rules)
         for rules in every:
@@ -108,14 +107,17 @@ class Accesses:
         self._profiles = settings.profiles
         self._by_client = any(profile.clients for profile in settings.profiles.values())
         self._known: dict[tuple[tuple[str, ...], bool], Access] = {}  # as many as there are sets of profiles
+        self._owners = _access(settings.policy, (), (), is_owner=True)
 
     def of(self, caller: Caller) -> Access:
+        if caller.is_known and not caller.profile and not self._by_client:
+            return self._owners
         names = self._names(caller)
         key = (names, caller.is_known and not names)
         access = self._known.get(key)
         if access is None:
             rules = tuple(self._profiles.get(name, NOTHING_SEEN) for name in names)
-            access = self._known[key] = Access(self._policy, names, rules, key[1])
+            access = self._known[key] = _access(self._policy, names, rules, is_owner=key[1])
         return access
 
     def _names(self, caller: Caller) -> tuple[str, ...]:
@@ -124,6 +126,14 @@ class Accesses:
             return own
         chosen = (name for name, profile in self._profiles.items() if matches(caller.client, profile.clients))
         return tuple(dict.fromkeys((*own, *sorted(chosen))))
+
+
+def _access(
+    policy: PolicySettings, names: tuple[str, ...], rules: tuple[ProfileSettings, ...], *, is_owner: bool
+) -> Access:
+    sees_all = not rules and (is_owner or not policy.owner_only)
+    verdicts = [*((one.ask, one.block) for one in rules), (policy.ask, policy.block)]
+    return Access(policy, names, rules, is_owner, sees_all, not any(ask or block for ask, block in verdicts))
 
 
 def check_profile(settings: Settings, name: str) -> None:

@@ -9,7 +9,7 @@ import anyio
 
 from server.approvals import Approvals
 from server.config import Directories, Settings
-from server.gateway import Gateway
+from server.gateway import Current, Gateway
 from server.judging import Judge, follow_pins
 from server.keeper import ListingKeeper
 from server.library import Library
@@ -91,7 +91,7 @@ async def open_gateway(
                 Approvals(directories.state),
                 lazy,
             )
-            gateway = Gateway(parts_of(settings, standing))
+            gateway = Gateway(Current(parts_of(settings, standing)))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):

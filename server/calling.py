@@ -83,7 +83,7 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call, clearing: Clearing) -> JsonObject:
+    async def call(self, tool: Tool, call: Call, clearing: Clearing | None = None) -> JsonObject:
         """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
 
         Raises:
@@ -91,7 +91,7 @@ class CallPath:
             UpstreamFailure: the upstream could not answer.
         """
         prepared = await self._prepare(tool, call)
-        if clearing.concerns(tool):
+        if clearing is not None:
             prepared = await self._cleared(tool, call, prepared, clearing)
         output_check = await self._output_check(tool)
         try:

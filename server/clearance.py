@@ -54,10 +54,6 @@ class Clearing:
     approvals: Approvals
     redact: Redactor
 
-    def concerns(self, tool: Tool) -> bool:
-        """Whether there is anything to do for this tool."""
-        return self.hook is not None or self.access.verdict(tool) is not Verdict.ALLOW
-
     async def hooked(self, tool: Tool, arguments: JsonObject) -> JsonObject | None:
         """Other arguments to call with, if the hook wants that.
 

@@ -37,7 +37,7 @@ class ToolRequest:
     ask: Ask | None = None
 
 
-def read_request(params: Mapping[str, object], caller: Caller) -> ToolRequest:
+def read_request(params: Mapping[str, object], caller: Caller, ask: Ask | None = None) -> ToolRequest:
     """The params of a `tools/call`.
 
     Raises:
@@ -49,7 +49,7 @@ def read_request(params: Mapping[str, object], caller: Caller) -> ToolRequest:
     if arguments is not None and not isinstance(arguments, dict):
         raise ValueError("'arguments' must be an object")
     carried = {key: meta[key] for key in CARRIED_META if key in meta} if isinstance(meta, dict) else {}
-    return ToolRequest(name, arguments or {}, carried, caller)
+    return ToolRequest(name, arguments or {}, carried, caller, ask)
 
 
 class Face:

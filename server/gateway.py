@@ -6,7 +6,6 @@ model can act on; the surface decides how they look on its wire.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -76,7 +75,7 @@ class Parts:
 
 
 @dataclass(slots=True)
-class _Current:
+class Current:
     """What every view of one gateway shares: its parts now, and by the profiles that apply, what was published of what."""
 
     parts: Parts
@@ -95,9 +94,9 @@ class Found:
 class Gateway:
     """What a surface talks to. Built by `server.app`; `seen_by` gives what one caller sees of it."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._current = _Current(parts)
-        self._caller = OWNER
+    def __init__(self, current: Current, caller: Caller = OWNER) -> None:
+        self._current = current
+        self._caller = caller
 
     @property
     def _parts(self) -> Parts:
@@ -109,9 +108,7 @@ class Gateway:
 
     def seen_by(self, caller: Caller) -> "Gateway":
         """The same gateway, as this caller may see and use it."""
-        view = copy(self)
-        view._caller = caller
-        return view
+        return Gateway(self._current, caller)
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
@@ -187,15 +184,17 @@ class Gateway:
         """
         if call.reference == READ_RESULT_ID:
             return self._parts.calls.read_result(call)
-        tool, redact = await self.find(call.reference), self._parts.redact
-        access, parts = self._access, self._parts
-        if access.verdict(tool) is Verdict.BLOCK:
+        parts = self._current.parts
+        access = parts.accesses.of(self._caller)
+        tool, redact = await self._find(call.reference, access), parts.redact
+        clearing = None
+        if parts.hook is not None or not access.allows_all:
+            clearing = Clearing(access, self._caller, parts.hook, parts.approvals, redact)
+        if not access.allows_all and access.verdict(tool) is Verdict.BLOCK:
             hint = "Do without it. Only the operator can change that, in the configuration of toolfold."
             raise GatewayError("blocked_by_policy", f"{tool.id} was not called: the policy blocks it.", hint)
         try:
-            return await parts.calls.call(
-                tool, call, Clearing(access, self._caller, parts.hook, parts.approvals, redact)
-            )
+            return await parts.calls.call(tool, call, clearing)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, redact(failure.message), redact(failure.hint)) from None
 
@@ -220,7 +219,9 @@ class Gateway:
         Raises:
             GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
-        access = self._access
+        return await self._find(reference, self._access)
+
+    async def _find(self, reference: str, access: Access) -> Tool:
         sees = None if access.sees_all else access.sees
         found = self._parts.library.snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):

@@ -8,7 +8,6 @@ processor time: do it in a worker thread.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 from weakref import WeakSet
@@ -165,12 +164,11 @@ class SdkServer:
         """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
         caller = self._caller if ctx.request is None else ctx.request.scope[CALLER_KEY]
         params = ctx.session.client_params
-        return caller if params is None else replace(caller, client=params.client_info.name)
+        return caller if params is None else Caller(caller.profile, params.client_info.name, caller.is_known)
 
     async def _call(self, ctx: Context, asking: "_Asking") -> JsonObject:
         try:
-            request = read_request(ctx.params or {}, self._caller_of(ctx))
-            request = replace(request, ask=asking.ask if asking.can_ask else None)
+            request = read_request(ctx.params or {}, self._caller_of(ctx), asking.ask)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         meta = (ctx.params or {}).get("_meta")
@@ -210,12 +208,14 @@ class _Asking:
         self.wanted: JsonObject | None = None
 
     @property
-    def can_ask(self) -> bool:
+    def _can_ask(self) -> bool:
         capabilities = self._ctx.session.client_capabilities
         asks = capabilities.elicitation if capabilities is not None else None
         return asks is not None and (asks.form is not None or asks.url is None)
 
     async def ask(self, question: Question) -> bool:
+        if not self._can_ask:
+            return False
         if self._ctx.protocol_version == MODERN_VERSION:
             answer = self._questions.answer(question, self._ctx.params or {})
             if answer is None:
