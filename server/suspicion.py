@@ -17,7 +17,7 @@ from typing import Final
 from server.clean import visible
 from server.suspicion_phrases import PHRASES, WORDS
 
-MOST_CHARACTERS: Final = 128 * 1024
+MOST_CHARACTERS: Final = 64 * 1024
 """Of all texts of one definition. The largest of a real server has 20 KiB."""
 
 SHORT: Final = 60

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.suspicion import MOST_CHARACTERS, suspicion
-from server.suspicion_phrases import (
+from server.suspicion_words import (
     ADDRESSES,
     CONCEALS,
     DIVERTS,
