@@ -4,6 +4,7 @@ What a reader can't see is taken out: terminal sequences as a whole, controls, b
 selectors that can carry hidden bytes, and letters that are drawn as nothing.
 """
 
+import json
 import re
 import unicodedata
 from typing import Final
@@ -56,6 +57,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(c for c in TERMINAL.sub("", text) if c in "\n\t" or _is_seen(c))
+
+
+def escaped(text: str) -> str:
+    """The text with its line breaks, and what nobody sees in JSON's escapes: for who has to judge it."""
+    return "".join(c if c == "\n" or _is_seen(c) else json.dumps(c)[1:-1] for c in text)
 
 
 def _is_seen(character: str) -> bool:
