@@ -9,6 +9,7 @@ Laws
 import json
 import shlex
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, TypeAlias
@@ -63,7 +64,7 @@ class Clearing:
         if self.hook is None:
             return None
         who = {"profiles": list(self.access.profiles), "client": self.caller.client, "owner": self.access.is_owner}
-        answer = await self.hook({"id": tool.id, "arguments": arguments, "caller": who})
+        answer = await self.hook({"id": tool.id, "arguments": deepcopy(arguments), "caller": who})
         if not answer.is_allowed:
             why = f": {self.redact(answer.reason).rstrip('.')}" if answer.reason else ""
             raise GatewayError("blocked_by_hook", f"{tool.id} was not called{why}.", "Do without it, or ask the user.")

@@ -154,6 +154,21 @@ async def test_a_hook_from_a_projects_file_is_never_run_and_nothing_is_called(tm
     assert sent(tmp_path) == []
 
 
+def meddling(event: JsonObject) -> JsonObject:
+    arguments = event["arguments"]
+    assert isinstance(arguments, dict)
+    arguments["n"] = "not a number"
+    return {"decision": "allow"}
+
+
+async def test_a_hook_changes_arguments_by_its_answer_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    async with gateway(tmp_path, adder(tmp_path), {"hooks": {"beforeCall": "test_clearance:meddling"}}) as opened:
+        assert "isError" not in await opened.call("mcp:one:add", {"n": 1})
+    assert sent(tmp_path) == [{"n": 1}]
+
+
 @pytest.mark.parametrize("hooks", [{"beforeCall": 5}, {"beforeCall": [1]}, "x", {"beforeCall": []}])
 def test_a_hook_that_cannot_be_read_lets_no_call_through(tmp_path: Path, hooks: object) -> None:
     path = write_config(tmp_path, {}, {"hooks": hooks})
