@@ -6,7 +6,6 @@ Laws
 3. A command gets the event on its standard input, never in its arguments, which other users of the machine can read.
 """
 
-import importlib
 import inspect
 import json
 import logging
@@ -15,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pkgutil import resolve_name
 from typing import Final
 
 import anyio
@@ -95,8 +95,7 @@ class Hook:
 
 
 def _called(name: str, event: JsonObject) -> object:
-    module, _, function = name.partition(":")
-    found: Callable[[JsonObject], object] = getattr(importlib.import_module(module), function)
+    found: Callable[[JsonObject], object] = resolve_name(name)
     return found(event)
 
 
