@@ -50,7 +50,7 @@ OPENCLAW_STAMP := $(OPENCLAW)/.installed-$(OPENCLAW_VERSION)-$(OPENCLAW_NODE)
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden soak schema lock fmt clean
+.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden hygiene soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -103,6 +103,10 @@ bench-speed: $(DEVELOPMENT) $(PEERS)/.installed ## time the search beside fastmc
 	$(BIN)/python tests/benchmarks/bench_search.py --sizes 1000,10000,50000 \
 		--catalogue "$(if $(SETS),$(SETS)/upstreams)" --fastmcp $(PEERS)/bin/python
 	$(BIN)/python tests/benchmarks/bench_building.py
+
+hygiene: $(DEVELOPMENT) ## judge the detector of suspicious descriptions: make hygiene SHARED=folder with faults and real-tools
+	@test -f "$(SHARED)/faults/tool_descriptions.json" || { echo "make hygiene needs SHARED=folder, where faults/tool_descriptions.json is." >&2; exit 1; }
+	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hygiene.py "$(SHARED)"
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak

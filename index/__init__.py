@@ -11,6 +11,7 @@ from index.evaluate import HITS, Evaluation, Score, evaluate
 from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
 from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try, subschemas
+from index.likeness import appearance, spelling
 from index.query import MAX_QUERY_CHARS
 from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
@@ -45,6 +46,7 @@ __all__ = [
     "Unresolved",
     "UnsoundSchema",
     "WordScore",
+    "appearance",
     "approximate_tokens",
     "check_structure",
     "drafts_to_try",
@@ -58,6 +60,7 @@ __all__ = [
     "shown_bytes",
     "shown_text",
     "signature",
+    "spelling",
     "subschemas",
     "tool_id",
     "utf8_bytes",

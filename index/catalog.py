@@ -18,6 +18,7 @@ from index.bill import shown_bytes
 from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
 from index.giving_way import GiveWay, giving_way, never
 from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
+from index.likeness import appearance, spelling
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
 from index.tally import NOTHING, Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
@@ -48,6 +49,7 @@ class _Shelf:
     by_name: Mapping[str, Tool]
     reachable_by_bare_name: Mapping[str, Sequence[Tool]]
     reachable_names: tuple[Name, ...]
+    by_appearance: Mapping[str, Tool]
     searchable: Searchable | None
     direct: tuple[Tool, ...]
     tally: Tally
@@ -125,19 +127,30 @@ class Catalog:
         """About what the reachable tools, or those of one source, would cost in a prompt if each were published as it is."""
         return sum(shelf.shown_bytes for (of, _), shelf in self._shelves.items() if source in ("", of))
 
-    def resolve(self, reference: str) -> Tool | Unresolved:
-        """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids."""
+    def resolve(self, reference: str, sees: Callable[[Tool], bool] | None = None) -> Tool | Unresolved:
+        """The reachable tool that an exact id or a unique bare name stands for, or the likeliest ids.
+
+        With `sees`, as if the tools that it says no to were not there.
+        """
         asked = reference.strip()[:MAX_REFERENCE_CHARS]
         exact = self.get(asked)
-        if exact is not None and exact.exposure in REACHABLE:  # no bare name looks like an id: it has no colon
+        if exact is not None and _is_there(exact, sees):  # no bare name looks like an id: it has no colon
             return exact
         shelves = self._shelves.values()
-        found = [tool for shelf in shelves for tool in shelf.reachable_by_bare_name.get(asked, ())]
+        named = (tool for shelf in shelves for tool in shelf.reachable_by_bare_name.get(asked, ()))
+        found = [tool for tool in named if _is_there(tool, sees)]
         if len(found) == 1:
             return found[0]
         if found:
             return Unresolved(asked, True, tuple(sorted(tool.id for tool in found)[:MAX_CANDIDATES]))
-        return Unresolved(asked, False, nearest(asked, (name for shelf in shelves for name in shelf.reachable_names)))
+        names = (name for shelf in shelves for name in shelf.reachable_names if sees is None or sees(self._tool(name)))
+        return Unresolved(asked, False, nearest(asked, names))
+
+    def look_alike(self, owner: str, name: str) -> Tool | None:
+        """A reachable tool of another owner whose name is another one and looks the same."""
+        looks = appearance(name)
+        others = (shelf.by_appearance.get(looks) for key, shelf in self._shelves.items() if key[1] != owner)
+        return next((other for other in others if other and spelling(other.bare_name) != spelling(name)), None)
 
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
@@ -151,6 +164,11 @@ class Catalog:
     def _search_fingerprint(self) -> str:
         return fingerprint_of(self.searchable())
 
+    def _tool(self, name: Name) -> Tool:
+        tool = self.get(name.id)
+        assert tool is not None
+        return tool
+
     @functools.cached_property
     def _sorted(self) -> tuple[Tool, ...]:
         return tuple(
@@ -160,6 +178,10 @@ class Catalog:
     @functools.cached_property
     def _sorted_reachable(self) -> tuple[Tool, ...]:
         return tuple(tool for tool in self._sorted if tool.exposure in REACHABLE)
+
+
+def _is_there(tool: Tool, sees: Callable[[Tool], bool] | None) -> bool:
+    return tool.exposure in REACHABLE and (sees is None or sees(tool))
 
 
 def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
@@ -173,6 +195,7 @@ def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
         by_name={tool.name: tool for tool in tools},
         reachable_by_bare_name=dict(by_bare_name),
         reachable_names=tuple(names),
+        by_appearance={appearance(tool.bare_name): tool for tool in giving_way(reachable, give_way)},
         searchable=searchable(tools, give_way),
         direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
         tally=tally_of(tools),

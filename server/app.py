@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from server.approvals import Approvals
 from server.config import Directories, Settings
 from server.gateway import Gateway
 from server.judging import follow_pins
@@ -14,6 +15,7 @@ from server.keeper import ListingKeeper
 from server.library import Library
 from server.listing_cache import ListingCache
 from server.pace import Pace
+from server.parts import Current
 from server.pins import Pins
 from server.policy import Policy
 from server.redaction import Redactor
@@ -87,9 +89,9 @@ async def open_gateway(
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
             redact, state = Redactor(secrets_of(settings)), directories.state
-            kept = library, keeper, fleet, pace, redact, ResultStore(), pins, meanings
+            kept = library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, Approvals(state)
             standing = Standing(*kept, hooks.node, hooks.sinks, lazy, state)
-            gateway = Gateway(parts_of(settings, standing))
+            gateway = Gateway(Current(parts_of(settings, standing)))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
         with anyio.move_on_after(SAVE_SECONDS, shield=True):

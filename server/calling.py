@@ -1,13 +1,14 @@
 """The call path: every call of a tool, whichever surface it came by, takes these steps in this order.
 
-1. repair and validate the arguments, 2. dispatch with a deadline, 3. check a trusted structured result, 4. bound the
-result. Nothing is sent upstream before step 2, and one message then. A failed step raises; the surface turns the error
+1. repair and validate the arguments, 2. the operator's hook and, where the policy asks, a person's approval, 3. dispatch
+with a deadline, 4. check a trusted structured result, 5. bound the result. Nothing is sent upstream before step 3, and
+one message then. A failed step raises; the surface turns the error
 into an answer. Which tool is meant, and whether the caller may know of it, is settled before.
 """
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 import anyio.to_thread
@@ -16,6 +17,7 @@ from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
 from server.chains import CHAINED_RESULT_BYTES
 from server.clean import one_line
+from server.clearance import Ask, Clearing
 from server.errors import GatewayError
 from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, ResultStore, bound
 from server.telemetry import Via
@@ -52,6 +54,7 @@ class Call:
     meta: Mapping[str, object] = field(default_factory=dict)
     on_progress: Progress | None = None
     via: Via = "tools"
+    ask: Ask | None = None  # the person at the host, if that can be asked
 
 
 class Dispatch(Protocol):
@@ -76,7 +79,7 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call) -> JsonObject:
+    async def call(self, tool: Tool, call: Call, clearing: Clearing | None = None) -> JsonObject:
         """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
 
         Raises:
@@ -84,6 +87,8 @@ class CallPath:
             UpstreamFailure: the upstream could not answer.
         """
         prepared = await self._prepare(tool, call)
+        if clearing is not None:
+            prepared = await self._cleared(tool, call, prepared, clearing)
         output_check = await self._output_check(tool)
         try:
             result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, call.meta, call.on_progress)
@@ -118,6 +123,13 @@ class CallPath:
 
     def _most(self, call: Call) -> int:
         return max(self._result_bytes, CHAINED_RESULT_BYTES) if PATH_META in call.meta else self._result_bytes
+
+    async def _cleared(self, tool: Tool, call: Call, prepared: Prepared, clearing: Clearing) -> Prepared:
+        changed = await clearing.hooked(tool, prepared.arguments)
+        if changed is not None:
+            prepared = await self._prepare(tool, replace(call, arguments=changed, form="direct"))
+        await clearing.approved(tool, prepared.arguments, call.ask)
+        return prepared
 
     async def _prepare(self, tool: Tool, call: Call) -> Prepared:
         check = await self._compiled(tool, tool.input_schema, ArgumentCheck)

@@ -9,14 +9,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from server.access import Caller
 from server.calling import Call
+from server.clearance import Ask
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
 from server.surface import CALL, CODE, DESCRIBE, SEARCH
 from upstream_clients import PATH_META, JsonObject, Progress
 
-Answer: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
 
 LARGEST_LIMIT: Final = 1_000_000
@@ -38,9 +40,11 @@ class ToolRequest:
     name: str
     arguments: JsonObject
     meta: JsonObject
+    caller: Caller
+    ask: Ask | None = None
 
 
-def read_request(params: Mapping[str, object]) -> ToolRequest:
+def read_request(params: Mapping[str, object], caller: Caller, ask: Ask | None = None) -> ToolRequest:
     """The params of a `tools/call`.
 
     Raises:
@@ -52,7 +56,7 @@ def read_request(params: Mapping[str, object]) -> ToolRequest:
     if arguments is not None and not isinstance(arguments, dict):
         raise ValueError("'arguments' must be an object")
     carried = {key: meta[key] for key in CARRIED_META if key in meta} if isinstance(meta, dict) else {}
-    return ToolRequest(name, arguments or {}, carried)
+    return ToolRequest(name, arguments or {}, carried, caller, ask)
 
 
 class Face:
@@ -61,19 +65,20 @@ class Face:
     def __init__(self, gateway: Gateway, run_code: RunCode = not_run_here) -> None:
         self._gateway = gateway
         self._run_code = run_code
-        self._ours: Mapping[str, Answer] = {SEARCH: self._search, DESCRIBE: self._describe}
+        self._ours: Mapping[str, Answer] = {SEARCH: _search, DESCRIBE: _describe}
 
-    def list_tools(self) -> JsonObject:
+    def list_tools(self, caller: Caller) -> JsonObject:
         """The result of `tools/list`: one page, always."""
-        return {"tools": list(self._gateway.surface().tools)}
+        return {"tools": list(self._gateway.seen_by(caller).surface().tools)}
 
-    def list_behind(self, meta: Mapping[str, object], cursor: object) -> JsonObject:
-        """The result of `tools/list` for another gateway, whose path is in `meta`: one page of what is behind us.
+    def list_behind(self, caller: Caller, meta: Mapping[str, object], cursor: object) -> JsonObject:
+        """The result of `tools/list` for another gateway, whose path is in `meta`: one page of what is behind us, as far as
+        the caller may see it.
 
         Raises:
             GatewayError: the gateway is this one, or too far away.
         """
-        return self._gateway.behind(meta, cursor)
+        return self._gateway.seen_by(caller).behind(meta, cursor)
 
     async def call_tool(self, request: ToolRequest, on_progress: Progress | None = None) -> JsonObject:
         """The result of `tools/call`. What stands in the way of a call is a result with `isError`, never an exception."""
@@ -83,48 +88,53 @@ class Face:
             return _failure(error)
 
     async def _answer(self, request: ToolRequest, on_progress: Progress | None) -> JsonObject:
+        gateway = self._gateway.seen_by(request.caller)
         if request.name == CALL:
             reference, envelope = _reference(request.arguments)
-            return await self._gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress))
+            return await gateway.call(Call(reference, envelope, "envelope", request.meta, on_progress, ask=request.ask))
         if request.name == CODE:
-            payload, failure = await self._run_code(self._gateway, CodeRequest(request.arguments, request.meta))
+            payload, failure = await self._run_code(gateway, CodeRequest(request.arguments, request.meta))
             return _success(payload) if failure is None else {**_failure(failure), "structuredContent": payload}
         ours = self._ours.get(request.name)
         if ours is not None:
-            return _success(await ours(request.arguments))
-        surface = self._gateway.surface()
+            return _success(await ours(gateway, request.arguments))
+        surface = gateway.surface()
         tool_id = surface.direct.get(request.name)
         if tool_id is None and surface.mode in BY_EXACT_NAME:
-            tool_id = (await self._gateway.find(request.name)).id
+            tool_id = (await gateway.find(request.name)).id
         if tool_id is None:
-            raise await self._not_published(request.name)
-        return await self._gateway.call(Call(tool_id, request.arguments, "direct", request.meta, on_progress, "direct"))
+            raise await _not_published(gateway, request.name)
+        call = Call(tool_id, request.arguments, "direct", request.meta, on_progress, "direct", request.ask)
+        return await gateway.call(call)
 
-    async def _search(self, arguments: JsonObject) -> JsonObject:
-        query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
-        if isinstance(queries, list) and queries:
-            if not all(isinstance(one, str) for one in queries):
-                raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
-            every = [query, *queries] if isinstance(query, str) else queries
-            return await self._gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
-        if not isinstance(query, str) or (not query.strip() and self._gateway.surface().mode == "directory"):
-            return self._gateway.directory()
-        return await self._gateway.search(query, _whole(limit))
 
-    async def _describe(self, arguments: JsonObject) -> JsonObject:
-        return await self._gateway.describe(_reference(arguments)[0])
+async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:
+    query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
+    if isinstance(queries, list) and queries:
+        if not all(isinstance(one, str) for one in queries):
+            raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+        every = [query, *queries] if isinstance(query, str) else queries
+        return await gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
+    if not isinstance(query, str) or (not query.strip() and gateway.surface().mode == "directory"):
+        return gateway.directory()
+    return await gateway.search(query, _whole(limit))
 
-    async def _not_published(self, name: str) -> GatewayError:
-        """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
-        try:
-            tool = await self._gateway.find(name)
-        except GatewayError as error:
-            return error
-        form = json.dumps({"id": tool.id, "args": {}})
-        how = f"Call tool_call with {form}, args filled in."
-        if self._gateway.surface().mode == "code":
-            how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
-        return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
+
+async def _describe(gateway: Gateway, arguments: JsonObject) -> JsonObject:
+    return await gateway.describe(_reference(arguments)[0])
+
+
+async def _not_published(gateway: Gateway, name: str) -> GatewayError:
+    """A model that calls a catalogue tool by its own name is told the id; nothing else is different for it."""
+    try:
+        tool = await gateway.find(name)
+    except GatewayError as error:
+        return error
+    form = json.dumps({"id": tool.id, "args": {}})
+    how = f"Call tool_call with {form}, args filled in."
+    if gateway.surface().mode == "code":
+        how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
+    return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
 
 
 def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from index import Catalog, Explanation, Exposure, Near, Tool
+from server.access import Access
 from server.clean import one_line
 from server.client_tools import CLIENT, refused
 from server.errors import GatewayError
@@ -16,6 +17,9 @@ LONGEST_QUERY: Final = 10_000
 
 SHOWN_QUERY: Final = 80
 """Characters of a query that an answer repeats."""
+
+DEEPER: Final = 4
+"""Times as many matches are looked at where the caller may not see all of the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +39,26 @@ def check(query: str) -> None:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
 
 
-def found_in(snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None) -> tuple[Found, ...]:
-    """For a worker thread: the answers of one snapshot to all queries."""
-    return tuple(_found(snapshot, query, count, near) for query in queries)
+def found_in(
+    snapshot: Snapshot, queries: Sequence[str], count: int, near: Near | None, access: Access
+) -> tuple[Found, ...]:
+    """For a worker thread: the answers of one snapshot to all queries, as far as the caller may see them."""
+    return tuple(_found(snapshot, query, count, near, access) for query in queries)
 
 
-def _found(snapshot: Snapshot, query: str, count: int, near: Near | None) -> Found:
+def _found(snapshot: Snapshot, query: str, count: int, near: Near | None, access: Access) -> Found:
     if snapshot.index is None:
         return Found((), {}, ())
-    matches = snapshot.index.search(query, count, near)
-    found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool)]
-    closest_words = () if found else snapshot.index.closest_words(query)
-    return Found(tuple(found), {match.tool_id: str(match.confidence) for match in matches}, closest_words)
+    asked = count
+    while True:
+        matches = snapshot.index.search(query, asked, near)
+        found = [tool for match in matches if (tool := snapshot.catalog.get(match.tool_id)) and _is_found(tool, access)]
+        if access.sees_all or len(found) >= count or len(matches) < asked:
+            break
+        asked *= DEEPER  # what was left out makes room for what came after it
+    closest_words = snapshot.index.closest_words(query) if access.sees_all and not found else ()
+    confidence = {match.tool_id: str(match.confidence) for match in matches}
+    return Found(tuple(found[:count]), confidence, closest_words)
 
 
 def taken_apart(snapshot: Snapshot, query: str, count: int, near: Near | None) -> tuple[Explanation, ...]:
@@ -71,12 +83,12 @@ def ids_in(answer: JsonObject) -> tuple[str, ...]:
     return tuple(hit["id"] for hit in tools) if isinstance(tools, list) else ()
 
 
-def held(catalog: Catalog, reference: str) -> GatewayError | None:
+def held(catalog: Catalog, reference: str, access: Access) -> GatewayError | None:
     """The error of a tool that waits for a person's word, or that is the host's own and refused. Whoever has its id may know
     why it does not work.
     """
     tool = catalog.get(reference.strip())
-    if tool is None or tool.exposure is not Exposure.QUARANTINED:
+    if tool is None or tool.exposure is not Exposure.QUARANTINED or not access.sees(tool):
         return None
     if tool.source == CLIENT:
         return refused(tool)
@@ -86,6 +98,6 @@ def held(catalog: Catalog, reference: str) -> GatewayError | None:
     return GatewayError("tool_held", f"{tool.id} is held back: {tool.warning}.", hint)
 
 
-def _is_found(tool: Tool) -> bool:
-    """The index may lag behind: a tool that has just been hidden must not be found."""
-    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT)
+def _is_found(tool: Tool, access: Access) -> bool:
+    """The index may lag behind: a tool that has just been hidden must not be found. It knows nothing of callers."""
+    return tool.exposure in (Exposure.CATALOG, Exposure.DIRECT) and access.sees(tool)

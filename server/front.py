@@ -20,7 +20,7 @@ from typing import Final, Protocol
 
 import anyio
 
-from server.eras import Era, discovery, era_of, greeting, is_implementation, modern_result, opened_era
+from server.eras import CLIENT_KEY, Era, discovery, era_of, greeting, is_implementation, modern_result, opened_era
 from server.identity import Identity
 from upstream_clients import JsonObject, NotAMessage, dump, parse, path_in
 
@@ -163,6 +163,8 @@ class Front:
         era = era_of(params)
         if era is None or self._era not in (None, era):
             return None
+        if era == "modern":
+            self._note_host(params["_meta"])
         if era == "modern" and method == "server/discover":
             return self._later(message, self._discover, is_known=self._identity is not None)
         if era == "legacy" and not self._handshaken:
@@ -189,7 +191,8 @@ class Front:
         self._era, self._handshaken = "legacy", True
         self.host = {"name": info["name"], "version": info["version"]}
         # Only what was judged here: a flaw anywhere else would leave the SDK without the handshake that the host has.
-        known: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": self.host}
+        asks = _asks(params["capabilities"])
+        known: JsonObject = {"protocolVersion": version, "capabilities": asks, "clientInfo": self.host}
         self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
         self._wake.set()
         return self._later(message, partial(self._greeting, version), is_known=self._identity is not None)
@@ -197,6 +200,11 @@ class Front:
     def _greeting(self, version: str) -> JsonObject:
         assert self._identity is not None
         return greeting(self._identity, version)
+
+    def _note_host(self, meta: object) -> None:
+        client = meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
+        if isinstance(client, dict):
+            self.host = {"name": client["name"], "version": client["version"]}
 
     def _discover(self) -> JsonObject:
         assert self._identity is not None
@@ -250,6 +258,12 @@ class Front:
     def _write(self, message: JsonObject) -> None:
         if self._pipe is not None:
             self._pipe.write(dump(message))
+
+
+def _asks(capabilities: object) -> JsonObject:
+    """Of what a host can do, the one thing that we make use of: to ask its person, by a form."""
+    asks = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return {"elicitation": {"form": {}}} if isinstance(asks, dict) and ("form" in asks or "url" not in asks) else {}
 
 
 def _error(request_id: object, code: int, message: str) -> JsonObject:

@@ -5,13 +5,14 @@ model can act on; the surface decides how they look on its wire.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import anyio.to_thread
 
-from index import Exposure, Near, Tool
+from index import Exposure, Tool
+from server.access import OWNER, Access, Caller
 from server.answers import (
     batch_note,
     description,
@@ -24,19 +25,18 @@ from server.answers import (
     unresolved,
     with_starting,
 )
-from server.calling import Call, CallPath, UpstreamFailure
+from server.calling import Call, UpstreamFailure
 from server.chains import page, refuse_circles
 from server.client_tools import CLIENT, run_by_the_host
-from server.config import GatewaySettings, ServerEntry
 from server.errors import GatewayError
 from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
 from server.keeper import upstream_in
-from server.library import Library, Snapshot
-from server.redaction import Redactor
+from server.library import Snapshot
+from server.parts import Current, Parts
 from server.results import READ_RESULT_ID
 from server.surface import Surface
-from server.telemetry import Kind, Observation, Sink, Via
-from upstream_clients import PATH_META, UNNAMED, JsonObject, State, UpstreamError, UpstreamStatus
+from server.telemetry import Kind, Observation, Via
+from upstream_clients import PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
 
 MOST_QUERIES: Final = 16
 MOST_HITS: Final = 32
@@ -46,38 +46,28 @@ LEAST_HITS_A_QUERY: Final = 2
 """The right tool is first in two of three answers, and among the first two in most of the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a gateway is made of. A change of the configuration makes new ones, which are exchanged at once.
-
-    `node` is its id among gateways, `gateways` are the ids of those that are its upstreams, by owner.
-    """
-
-    servers: Mapping[str, ServerEntry]
-    settings: GatewaySettings
-    library: Library
-    calls: CallPath
-    instructions: Callable[[str], str]
-    node: str
-    gateways: Callable[[], Mapping[str, str]]
-    statuses: Callable[[], Mapping[str, UpstreamStatus]]
-    want: Callable[[str], None]
-    hurry: Callable[[str], Awaitable[None]]
-    redact: Redactor
-    near: Callable[[], Near | None]
-    on_call: Callable[[], None]
-    sinks: tuple[Sink, ...] = ()
-
-
 class Gateway:
-    """What a surface talks to. Built by `server.app`."""
+    """What a surface talks to. Built by `server.app`; `seen_by` gives what one caller sees of it."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, current: Current, caller: Caller = OWNER) -> None:
+        self._current = current
+        self._caller = caller
+
+    @property
+    def _parts(self) -> Parts:
+        return self._current.parts
+
+    @property
+    def _access(self) -> Access:
+        return self._current.parts.accesses.of(self._caller)
+
+    def seen_by(self, caller: Caller) -> "Gateway":
+        """The same gateway, as this caller may see and use it."""
+        return Gateway(self._current, caller)
 
     def adopt(self, parts: Parts) -> None:
         """Other parts from now on. What is under way goes on with those that it has begun with."""
-        self._parts = parts
+        self._current.parts = parts
 
     def observed(self, kind: Kind, via: Via = "tools") -> Observation:
         """What follows one operation, and reports it at its end."""
@@ -96,9 +86,9 @@ class Gateway:
         return answer
 
     async def _search(self, query: str, limit: int | None) -> tuple[Found, JsonObject]:
-        snapshot, (found,) = await self._look_up((query,), self._count(limit))
-        unseen = missing(self._statuses(), snapshot.indexed)
-        answer: JsonObject = {"tools": hits(found.tools, self._shows_hints, found.confidence), **unseen}
+        snapshot, (found,) = await self._look_up((query,), self._parts.count(limit))
+        unseen = missing(self._parts.reachable(self._access), snapshot.indexed)
+        answer: JsonObject = {"tools": hits(found.tools, self._parts.shows_hints, found.confidence), **unseen}
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
         return found, answer
@@ -110,7 +100,9 @@ class Gateway:
             GatewayError: as `search`.
         """
         answer, snapshot = await self.search(query, limit), self._parts.library.snapshot
-        taken = await anyio.to_thread.run_sync(taken_apart, snapshot, query, self._count(limit), self._parts.near())
+        taken = await anyio.to_thread.run_sync(
+            taken_apart, snapshot, query, self._parts.count(limit), self._parts.near()
+        )
         why = {one.tool_id: explained(one) for one in taken}
         found = answer["tools"]
         assert isinstance(found, list)
@@ -131,13 +123,13 @@ class Gateway:
         return answer
 
     async def _search_all(self, queries: Sequence[str], limit: int | None) -> JsonObject:
-        count = min(self._count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
+        count = min(self._parts.count(limit), max(LEAST_HITS_A_QUERY, MOST_HITS // len(queries)))
         snapshot, found = await self._look_up(queries, count)
-        unseen = missing(self._statuses(), snapshot.indexed)
+        unseen = missing(self._parts.reachable(self._access), snapshot.indexed)
         tools = {tool.id: tool for one in found for tool in one.tools}
         answer: JsonObject = {
             "answers": [short_answer(query, one) for query, one in zip(queries, found, strict=True)],
-            "tools": hits(tuple(tools.values()), self._shows_hints),
+            "tools": hits(tuple(tools.values()), self._parts.shows_hints),
             **unseen,
         }
         if note := batch_note([bool(one.tools) for one in found], unseen):
@@ -154,7 +146,7 @@ class Gateway:
             tool = await self.find(reference)
             seen.ids = (tool.id,)
             status = self._parts.statuses().get(tool.upstream)
-            answer = description(tool, status and self._redacted(status), self._parts.instructions(tool.upstream))
+            answer = description(tool, status and self._parts.redacted(status), self._parts.instructions(tool.upstream))
             seen.answered(answer)
         return answer
 
@@ -164,7 +156,7 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
-        parts = self._parts
+        parts, access = self._parts, self._access
         parts.on_call()
         with Observation(parts.sinks, "call", call.via) as seen:
             if PATH_META in call.meta:
@@ -173,18 +165,19 @@ class Gateway:
                 seen.ids = (READ_RESULT_ID,)
                 result = await self._read_result(call)
             else:
-                tool = await self._find_or_start(call.reference)
+                tool = await self._find_or_start(call.reference, access)
                 seen.ids = (tool.id,)
                 result = await self._called(tool, call)
             seen.returned(result)
         return result
 
     async def _called(self, tool: Tool, call: Call) -> JsonObject:
+        parts = self._parts
+        clearing = parts.clearing(tool, self._caller)
         if tool.source == CLIENT:
             raise run_by_the_host(tool)
-        parts = self._parts
         try:
-            return await parts.calls.call(tool, call)
+            return await parts.calls.call(tool, call, clearing)
         except UpstreamFailure as failure:
             raise GatewayError(failure.code, parts.redact(failure.message), parts.redact(failure.hint)) from None
         finally:
@@ -195,16 +188,12 @@ class Gateway:
         try:
             return calls.read_result(call)
         except GatewayError as unknown:
-            read = await calls.read_behind(call, self._running_gateways()) if unknown.code == "unknown_result" else None
+            if unknown.code != "unknown_result":
+                raise
+            read = await calls.read_behind(call, self._parts.running_gateways(self._access))
             if read is None:
                 raise
             return read
-
-    def _running_gateways(self) -> list[str]:
-        """Those that may have kept a part of a result: gateways of our kind, which nothing has stopped."""
-        statuses = self._parts.statuses()
-        of_our_kind = [owner for owner, node in self._parts.gateways().items() if node != UNNAMED]
-        return [owner for owner in of_our_kind if owner in statuses and statuses[owner].state is State.READY]
 
     def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
         """A page of what is behind this gateway, for another one. What was never listed is started, as for a search; what
@@ -215,8 +204,9 @@ class Gateway:
         """
         refuse_circles(self._parts.node, meta)
         self._want_unlisted()
-        reachable = self._parts.library.snapshot.catalog.reachable()
-        return page([tool for tool in reachable if tool.source != CLIENT], self._parts.gateways(), meta, after)
+        access, reachable = self._access, self._parts.library.snapshot.catalog.reachable()
+        tools = [tool for tool in reachable if tool.source != CLIENT and access.sees(tool)]
+        return page(tools, self._parts.gateways(), meta, after)
 
     def statuses(self) -> Mapping[str, UpstreamStatus]:
         """Every configured upstream that is not disabled."""
@@ -224,7 +214,7 @@ class Gateway:
 
     def surface(self) -> Surface:
         """What is published now."""
-        return self._parts.library.snapshot.surface
+        return self._current.surface(self._access)
 
     def directory(self) -> JsonObject:
         """What there is, for a model that does not know what to search for.
@@ -236,14 +226,17 @@ class Gateway:
             surface = self.surface()
             if surface.mode != "directory":
                 raise GatewayError("invalid_arguments", "tool_search needs a text 'query'.", '{"query": "read a file"}')
-            unseen = missing(self._statuses(), self._parts.library.snapshot.listed)
+            unseen = missing(self._parts.reachable(self._access), self._parts.library.snapshot.listed)
             answer: JsonObject = {"directory": surface.directory, **unseen}
             seen.answered(answer)
         return answer
 
     def sources(self) -> Mapping[str, int]:
         """How many tools there are to be found, by source."""
-        return self._parts.library.snapshot.catalog.sources()
+        catalog, access = self._parts.library.snapshot.catalog, self._access
+        if access.sees_all:
+            return catalog.sources()
+        return Counter(tool.source for tool in catalog.reachable() if access.sees(tool))
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -251,63 +244,55 @@ class Gateway:
         Raises:
             GatewayError: no such tool, several of that name, one that is held back, or its upstream has not listed any yet.
         """
-        found = self._parts.library.snapshot.catalog.resolve(reference)
+        return await self._find(reference, self._access)
+
+    async def _find(self, reference: str, access: Access) -> Tool:
+        sees = None if access.sees_all else access.sees
+        found = self._parts.library.snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):
             return found
         snapshot = await self._parts.library.caught_up()
-        found = snapshot.catalog.resolve(reference)
+        found = snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):
             return found
-        if why := held(snapshot.catalog, reference):
+        if why := held(snapshot.catalog, reference, access):
             raise why
-        status = self._parts.statuses().get(upstream_in(reference))
+        named = self._parts.statuses().get(upstream_in(reference))
+        status = named if named is not None and access.may_reach(named.owner) else None
         self._want_unlisted(status)
         if status is not None and status.owner not in snapshot.listed:
-            raise not_yet_listed(self._redacted(status), time.time())
+            raise not_yet_listed(self._parts.redacted(status), time.time())
         known = snapshot.catalog.get(found.reference)
-        if known is not None and known.exposure is Exposure.UNAVAILABLE:
+        if known is not None and known.exposure is Exposure.UNAVAILABLE and access.sees(known):
             raise unavailable(known)
-        raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
+        raise with_starting(unresolved(found), self._parts.reachable(self._access), snapshot.listed)
 
-    async def _find_or_start(self, reference: str) -> Tool:
+    async def _find_or_start(self, reference: str, access: Access) -> Tool:
         """As `find`, for a call: it waits for the upstream that its id names, where that has never been listed."""
         try:
-            return await self.find(reference)
+            return await self._find(reference, access)
         except GatewayError as unknown:
-            if unknown.code != "still_starting":
+            owner = upstream_in(reference)
+            if unknown.code != "still_starting" or not access.may_reach(owner):
                 raise
-        owner = upstream_in(reference)
         try:
             await self._parts.hurry(owner)
         except UpstreamError as error:
             raise UpstreamFailure(owner, error) from None
-        return await self.find(reference)
+        return await self._find(reference, access)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:
         for query in queries:
             check(query)
         snapshot = await self._parts.library.searchable()
         self._want_unlisted()
-        return snapshot, await anyio.to_thread.run_sync(found_in, snapshot, queries, count, self._parts.near())
-
-    def _count(self, limit: int | None) -> int:
-        settings = self._parts.settings.tool_search
-        return max(1, min(limit or settings.search_default_limit, settings.max_search_limit))
+        return snapshot, await anyio.to_thread.run_sync(
+            found_in, snapshot, queries, count, self._parts.near(), self._access
+        )
 
     def _want_unlisted(self, only: UpstreamStatus | None = None) -> None:
         """Starts what has never been listed, and so can't be found. Who names one upstream wants no other."""
         listed = self._parts.library.snapshot.listed
-        for status in self._parts.statuses().values() if only is None else (only,):
+        for status in self._parts.reachable(self._access) if only is None else (only,):
             if status.state is State.IDLE and status.owner not in listed:
                 self._parts.want(status.owner)
-
-    def _statuses(self) -> list[UpstreamStatus]:
-        return [self._redacted(status) for status in self._parts.statuses().values()]
-
-    def _shows_hints(self, tool: Tool) -> bool:
-        server = self._parts.servers.get(tool.upstream)
-        return tool.trusted or "safe" in (self._parts.settings.hints, server.hints if server else "off")
-
-    def _redacted(self, status: UpstreamStatus) -> UpstreamStatus:
-        redact = self._parts.redact
-        return replace(status, error=redact(status.error), hint=redact(status.hint))

@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from index import Listing, owner_for_key
-from server.config import ServerEntry
+from server.config import OPENCLAW, ServerEntry
 from server.library import Gone, Library
 from server.listing_cache import ListingCache, StoredListing
 from upstream_clients import CORE_OWNER, OWNER_META, Era, JsonObject, UpstreamListing
@@ -20,8 +20,6 @@ from upstream_clients import CORE_OWNER, OWNER_META, Era, JsonObject, UpstreamLi
 logger = logging.getLogger(__name__)
 
 SOURCE: Final = "mcp"
-OPENCLAW: Final = "openclaw"
-"""The source of the tools of an OpenClaw Gateway, whose owners are its core and its plugins; and that upstream's name."""
 
 REFRESH_SECONDS: Final = 7 * 24 * 3600
 """An unchanged listing is written again once a week, so that it is not taken for one that nobody uses."""

@@ -47,8 +47,8 @@ class Gone:
     upstream: str
 
 
-Judge: TypeAlias = Callable[[Listing], Classify]
-"""What judges the tools of a listing."""
+Judge: TypeAlias = Callable[[Listing, Catalog], Classify]
+"""What judges the tools of a listing, given what is catalogued already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def _with_listings(
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, rules.judge(listing), give_way)
+            catalog = catalog.with_listing(listing, rules.judge(listing, catalog), give_way)
     catalog, listed = rules.complete(catalog), _listed(snapshot.listed, listings)
     return replace(snapshot, catalog=catalog, listed=listed, surface=rules.publish(catalog, listed, snapshot.surface))
 

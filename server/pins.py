@@ -1,7 +1,8 @@
 """What of each upstream's tools has been accepted, on disk, and what of a listing is not that.
 
 Laws
-1. What an upstream lists first is accepted. From then on only a person accepts (`toolfold trust`).
+1. What an upstream lists first is accepted, but for what is suspicious. From then on only a person accepts
+   (`toolfold trust`).
 2. An entry that is edited to start something else is met for the first time again; an upstream that changes behind the
    same entry is not.
 3. A file that cannot be read has accepted nothing: every tool counts as changed, until a person accepts it anew.
@@ -11,7 +12,7 @@ Laws
 import json
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -80,11 +81,17 @@ class Pins:
     def __repr__(self) -> str:
         return f"<Pins {self._folder}>"
 
-    def review(self, upstream: PinnedUpstream, tools: Iterable[JsonObject]) -> Accepted:
-        """What to compare the upstream's tools with. At its first sight, these tools become what is accepted of it."""
+    def review(
+        self, upstream: PinnedUpstream, tools: Iterable[JsonObject], doubt: Callable[[JsonObject], str]
+    ) -> Accepted:
+        """What to compare the upstream's tools with. At its first sight, those without a doubt become what is accepted."""
         with self._lock:
             self._looked_at[upstream] = self._stamp(upstream)
-            return self._read(upstream) or self._accept_first(upstream, _by_name(tools))
+            known = self._read(upstream)
+            if known is not None:
+                return known
+            plain = (tool for tool in tools if _can_be_written(tool) and not doubt(tool))
+            return self._accept_first(upstream, _by_name(plain))
 
     def definitions(self, upstream: PinnedUpstream) -> dict[str, JsonObject]:
         """The pinned parts of every accepted tool, by name; empty when nothing is known or readable."""

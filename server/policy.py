@@ -1,13 +1,13 @@
-"""Who may see and call what: the one place where the operator's filters are asked.
+"""What is there for anybody: the operator's filters that hold for every caller. What one caller may, `server.access` says.
 
 Decides per tool when a listing comes in; the answer is kept in the catalogue, so that search, describe and call can't
 disagree. Exclusion wins over inclusion at every level.
 """
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from index import Exposure
+from server.access import could_match, matches
 from server.config import GatewaySettings, ServerEntry
 from server.pins import PinnedUpstream
 from upstream_clients import DIRECT_META, UNAVAILABLE_META
@@ -35,7 +35,7 @@ class Policy:
             return Exposure.UNAVAILABLE, str(reason)
         if server.always_load:
             return Exposure.DIRECT, "alwaysLoad"
-        if _matches(tool_id, self._direct):
+        if matches(tool_id, self._direct):
             return Exposure.DIRECT, "directTools"
         if _said_by_adapter(server, definition, DIRECT_META):
             return Exposure.DIRECT, "direct-only in OpenClaw"
@@ -43,19 +43,19 @@ class Policy:
 
     def _why_hidden(self, server: ServerEntry, names: tuple[str, str], tool_id: str) -> str:
         """Which of the operator's filters keeps the tool from everyone; "" if none does."""
-        if any(_matches(name, server.exclude_tools) for name in names):
+        if any(matches(name, server.exclude_tools) for name in names):
             return "excluded by excludeTools"
-        if server.include_tools and not any(_matches(name, server.include_tools) for name in names):
+        if server.include_tools and not any(matches(name, server.include_tools) for name in names):
             return "not among includeTools"
-        if server.openclaw is not None and _matches(names[0], server.openclaw.deny):
+        if server.openclaw is not None and matches(names[0], server.openclaw.deny):
             return "denied by gateway.openclaw.deny"
         return self.refusal(tool_id)
 
     def refusal(self, tool_id: str) -> str:
         """Why `gateway.policy` keeps back what has this id, whatever its source; empty if it does not."""
-        if _matches(tool_id, self._deny):
+        if matches(tool_id, self._deny):
             return "denied by gateway.policy.deny"
-        return "" if _matches(tool_id, self._allow) else "not allowed by gateway.policy.allow"
+        return "" if matches(tool_id, self._allow) else "not allowed by gateway.policy.allow"
 
     def rules(self, owner: str) -> tuple[object, ...]:
         """All that the exposure of one owner's tools depends on besides the tools. Equal rules, equal exposure."""
@@ -79,7 +79,7 @@ class Policy:
             for owner, server in self._servers.items()
             if server.always_load
             or (server.openclaw and server.openclaw.allow)
-            or any(_could_match(pattern, _prefix(server)) for pattern in self._direct)
+            or any(could_match(pattern, _prefix(server)) for pattern in self._direct)
         )
 
 
@@ -92,13 +92,3 @@ def _said_by_adapter(server: ServerEntry, definition: dict[str, object], key: st
 def _prefix(server: ServerEntry) -> str:
     """How the ids of all its tools begin."""
     return "openclaw:" if server.openclaw is not None else f"mcp:{server.owner}:"
-
-
-def _matches(text: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns)
-
-
-def _could_match(pattern: str, prefix: str) -> bool:
-    """Whether the pattern could match an id that begins with `prefix`. Errs towards yes."""
-    literal = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].split("[", maxsplit=1)[0]
-    return literal.startswith(prefix) or prefix.startswith(literal)

@@ -2,21 +2,23 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import anyio
 
 from index import Catalog
+from server.access import Accesses, Caller
 from server.app import Hooks, Running
-from server.config import Settings
+from server.config import GatewaySettings, Settings
 from server.identity import Identity
 from server.modes import Modes
 from server.policy import Policy
-from server.publishing import Publisher
+from server.publishing import Publisher, how_in
 from server.reloading import Refused
 from server.status import describe_state
 from server.surface import HOW_UNDECIDED, NOTHING_PUBLISHED, Surface, instructions
-from server.telemetry import Publication, Sink, observe
+from server.telemetry import Publication, observe
 from server.version import __version__
 from upstream_clients import JsonObject
 
@@ -29,32 +31,64 @@ FOLDED: Final = frozenset({"tools", "code"})
 """The modes whose list does not depend on the catalogue, direct-only tools apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who is shown it: the profile that is served under, and what the only host calls itself; None if there may be many,
+    of which each is known by its own requests alone.
+    """
+
+    profile: str = ""
+    client: Callable[[], str] | None = None
+
+    @property
+    def anybody(self) -> Caller:
+        """One of whom nothing more is known."""
+        return Caller(self.profile, is_known=self.client is not None)
+
+    @property
+    def caller(self) -> Caller:
+        """One of whom all is known that is."""
+        return self.anybody if self.client is None else Caller(self.profile, self.client())
+
+    def is_mixed(self, settings: GatewaySettings) -> bool:
+        """Whether callers of several kinds may be among it: what is told to all must then speak of no tool or upstream."""
+        profiles = settings.profiles.values()
+        by_token = self.client is None and any(
+            token.profile or settings.policy.owner_only for token in settings.http.tokens.values()
+        )
+        return by_token or any(profile.clients for profile in profiles)
+
+
 class Published:
-    """Follows one gateway, whose id among gateways is `node`. `on_change` is called when `state` may show otherwise."""
+    """Follows one gateway, for one audience. `on_change` is called when `state` may show otherwise.
+
+    `hooks` are the gateway's; those that say what has changed are filled in here.
+    """
 
     def __init__(
         self,
         settings: Settings,
         modes: Modes,
+        audience: Audience,
         on_change: Callable[[], None],
-        node: str,
-        sinks: tuple[Sink, ...] = (),
+        hooks: Hooks,
     ) -> None:
         decided = modes.known(settings)
         self._settings = decided or settings
         self._is_undecided = decided is None
         self._modes = modes
+        self._audience = audience
         self._on_change = on_change
         self._started = time.time()
-        self._first = _first_surface(self._settings)
+        self._sinks = hooks.sinks
+        self.hooks = replace(hooks, on_catalogue=self._catalogue_changed, on_status=lambda _status: on_change())
+        self._first = self._first_surface()
         self._running: Running | None = None
         self._relisted = anyio.Event()
         self._told, self._introduced = self.listing(), self.identity
-        self._generation = 0
+        self._generation, self._told_by = 0, self._settings.gateway
         self._refused: Refused | None = None
         self._observed: Publication | None = None
-        self._sinks = sinks
-        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), node, sinks)
 
     @property
     def identity(self) -> Identity | None:
@@ -62,10 +96,18 @@ class Published:
         if self._running is None and self._settings.gateway.tool_search.mode == "directory":
             return None
         about: JsonObject = {"name": "toolfold", "title": "toolfold", "version": __version__}
-        told = (
-            instructions(self._settings.servers, HOW_UNDECIDED) if self._is_undecided else self._surface().instructions
-        )
-        return Identity(about, told, self.hooks.node)
+        return Identity(about, self._told_to_all(), self.hooks.node)
+
+    def _told_to_all(self) -> str:
+        """The instructions: nothing that one of the audience may not hear of."""
+        settings = self._settings.gateway
+        if self._audience.is_mixed(settings):
+            return HOW_UNDECIDED if self._is_undecided else how_in(settings.tool_search.mode)
+        if not self._is_undecided:
+            return self._surface().instructions
+        access = Accesses(settings).of(self._audience.anybody)
+        servers = (server for server in self._settings.servers if access.may_reach(server.owner))
+        return instructions(servers, HOW_UNDECIDED)
 
     @property
     def introduction(self) -> Identity:
@@ -78,7 +120,7 @@ class Published:
         """The settings with the mode that is in force. From now on that is decided."""
         if self._is_undecided:
             self._settings = await self._modes.settled(self._settings)
-            self._first = _first_surface(self._settings)
+            self._first = self._first_surface()
             self._is_undecided = False
         return self._settings
 
@@ -121,7 +163,7 @@ class Published:
             "mode": self._surface().mode_as_written,
             **self._modes.state(),
             **({"refused": {"since": refused.since, "why": refused.why}} if refused else {}),
-            **(describe_state(self._running) if self._running else {}),
+            **(describe_state(self._running, self._surface()) if self._running else {}),
         }
 
     async def watch(self, tell: Tell, introduce: Introduce) -> None:
@@ -138,7 +180,10 @@ class Published:
                 self._introduced = identity
                 introduce(identity)
             listing, generation = self.listing(), self._running.library.snapshot.catalog.generation
-            is_another = listing != self._told
+            is_edited, self._told_by = self._settings.gateway != self._told_by, self._settings.gateway
+            is_changed = is_edited or generation != self._generation
+            # Of the lists of a mixed audience one is looked at here: each may be another one when anything is.
+            is_another = listing != self._told or (is_changed and self._audience.is_mixed(self._told_by))
             if is_another or generation != self._generation:
                 self._told, self._generation = listing, generation
                 await tell(is_another)
@@ -168,13 +213,16 @@ class Published:
         return folds and not Policy(settings.servers, settings.gateway).may_publish_directly()
 
     def _surface(self) -> Surface:
-        return self._first if self._running is None else self._running.gateway.surface()
+        if self._running is None:
+            return self._first
+        return self._running.gateway.seen_by(self._audience.caller).surface()
+
+    def _first_surface(self) -> Surface:
+        """What is published before anything is known of any upstream."""
+        publisher, access = Publisher(self._settings), Accesses(self._settings.gateway).of(self._audience.anybody)
+        whole = publisher(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)
+        return whole if access.sees_all else publisher.view(Catalog.empty(), whole, {}, access)
 
     def _catalogue_changed(self) -> None:
         self._relisted.set()
         self._on_change()
-
-
-def _first_surface(settings: Settings) -> Surface:
-    """What is published before anything is known of any upstream."""
-    return Publisher(settings)(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)

@@ -3,17 +3,20 @@
 Runs in the worker thread that makes the catalogue: the schemas of some hundred tools are too much for the event loop.
 
 Laws
-1. What is published is a function of configuration, catalogue and the names given before: no host changes it.
+1. What is published is a function of configuration, catalogue, what the caller may see and the names given before: nothing
+   else of a host changes it.
 2. Mode `auto` folds until every upstream has listed its tools: a host that does not look at its list again must not be left
    with an empty one.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from index import Catalog, Exposure, JsonObject, Tool, approximate_tokens, shown_bytes, utf8_bytes
+from server.access import Access
 from server.clean import one_line
 from server.client_tools import CLIENT
 from server.config import Mode, ServerEntry, Settings
@@ -57,21 +60,30 @@ class Publisher:
         mode, why = self._choice(catalog, listed)
         # The modes that fold must not cost by the size of the catalogue, whose every change comes through here.
         candidates = catalog.reachable() if mode in ("off", "directory") else catalog.direct()
-        shown = [tool for tool in candidates if self._is_listed(tool, mode)]
-        others = [tool for tool in candidates if not self._is_listed(tool, mode)] if mode == "directory" else []
-        surface = build_surface(shown, self._settings, former.direct, mode, self._write)
+        surface = self._published(candidates, former.direct, mode, self._servers)
         if why and (mode, why) != (former.mode, former.why):
             logger.info("toolSearch auto: mode %s, because %s", surface.mode_as_written, why)
-        told = self._instructions(others)
-        sources = catalog.sources()
-        bill = Bill(
-            tools=sum(count for source, count in sources.items() if source != CLIENT),
-            sources=sources,
-            direct_bytes=_direct_bytes(catalog),
-            published_bytes=shown_bytes(surface.tools) + utf8_bytes(told),
-        )
-        whole = directory(others, DIRECTORY_CHARACTERS)
-        return replace(surface, why=why, instructions=told, directory=whole, bill=bill)
+        return replace(surface, why=why, bill=_bill(catalog.sources(), _direct_bytes(catalog), surface))
+
+    def view(self, catalog: Catalog, whole: Surface, former: Mapping[str, str], access: Access) -> Surface:
+        """The surface of callers who may not see all of the catalogue; the mode is that of `whole`, decided for everybody.
+
+        `former` are the names that such callers were given before.
+        """
+        seen = [tool for tool in catalog.reachable() if access.sees(tool)]
+        servers = [server for server in self._servers if access.may_reach(server.owner)]
+        surface = self._published(seen, former, whole.mode, servers)
+        direct_bytes = shown_bytes(tuple(tool.definition for tool in seen if tool.source != CLIENT))
+        return replace(surface, bill=_bill(Counter(tool.source for tool in seen), direct_bytes, surface))
+
+    def _published(
+        self, candidates: Sequence[Tool], former: Mapping[str, str], mode: Mode, servers: Sequence[ServerEntry]
+    ) -> Surface:
+        shown = [tool for tool in candidates if self._is_listed(tool, mode)]
+        others = [tool for tool in candidates if not self._is_listed(tool, mode)] if mode == "directory" else []
+        surface = build_surface(shown, self._settings, former, mode, self._write)
+        told = self._instructions(others, servers)
+        return replace(surface, instructions=told, directory=directory(others, DIRECTORY_CHARACTERS))
 
     def _choice(self, catalog: Catalog, listed: frozenset[str]) -> tuple[Mode, str]:
         """The mode in force, and for `auto` the reason."""
@@ -101,13 +113,27 @@ class Publisher:
             known = self._written[name] = tool.definition, published_tool(name, tool)
         return known[1]
 
-    def _instructions(self, others: Sequence[Tool]) -> str:
+    def _instructions(self, others: Sequence[Tool], servers: Sequence[ServerEntry]) -> str:
         mode = self._settings.mode
         if mode != "directory":
-            return instructions(self._servers, _HOW.get(mode, HOW))
+            return instructions(servers, how_in(mode))
         characters = self._settings.directory.instructions_characters
-        head = instructions(self._servers, HOW, round(characters * UPSTREAMS_SHARE))
+        head = instructions(servers, HOW, round(characters * UPSTREAMS_SHARE))
         return f"{head}\n{directory(others, characters - len(head) - 1)}".rstrip()
+
+
+def how_in(mode: Mode) -> str:
+    """How to use what is published in this mode, and nothing of what there is."""
+    return _HOW.get(mode, HOW)
+
+
+def _bill(sources: Mapping[str, int], direct_bytes: int, surface: Surface) -> Bill:
+    return Bill(
+        tools=sum(count for source, count in sources.items() if source != CLIENT),
+        sources=sources,
+        direct_bytes=direct_bytes,
+        published_bytes=shown_bytes(surface.tools) + utf8_bytes(surface.instructions),
+    )
 
 
 def _direct_bytes(catalog: Catalog) -> int:

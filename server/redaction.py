@@ -5,6 +5,8 @@ import logging
 from collections.abc import Iterable
 from typing import Final
 
+from server.clean import visible
+
 MASK: Final = "[redacted]"
 
 
@@ -26,7 +28,8 @@ class Redactor:
 
     def learn(self, secrets: Iterable[str]) -> None:
         """More values to replace. What was once a secret stays one: its upstream may still be speaking."""
-        self._secrets = sorted({*self._secrets, *secrets}, key=len, reverse=True)
+        forms = {form for secret in secrets for form in _forms(secret)}
+        self._secrets = sorted({*self._secrets, *forms}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
@@ -41,11 +44,11 @@ def _forms(secret: str) -> set[str]:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Redacts the finished line: message, arguments and traceback alike."""
+    """Redacts and cleans the finished line: message, arguments and traceback alike. What cleaning joins is redacted too."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__("toolfold %(levelname)s: %(message)s")
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._redact(super().format(record))
+        return self._redact(visible(self._redact(super().format(record))))

@@ -1,4 +1,5 @@
-"""The SDK's server, the only file of this room but the demo's that imports `mcp`. It speaks the protocol, the face answers.
+"""The SDK's server. It speaks the protocol, the face answers. With its streams (`server.sdk_streams`) the only file of this
+room but the demo's that imports `mcp`.
 
 Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
 untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module takes over a second of
@@ -8,8 +9,8 @@ processor time: do it in a worker thread.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 from weakref import WeakSet
 
 import anyio
@@ -23,25 +24,25 @@ from mcp.server.models import InitializationOptions
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    JSONRPCResponse,
     ServerCapabilities,
     SubscriptionsListenRequestParams,
-    jsonrpc_message_adapter,
 )
-from pydantic import ValidationError
 
 from server import tracing
+from server.access import Caller
+from server.asking import SCHEMA, OpenQuestions, is_yes
+from server.clearance import Question
 from server.eras import MODERN_VERSION, SERVER_KEY, modern_result
 from server.errors import GatewayError
 from server.face import Face, ToolRequest, read_request
 from server.front import DRAINING, DRAINING_WORDS, INVALID_REQUEST, Front
 from server.http.gate import Behind, Receive, Scope, Send
-from server.http.tokens import Caller
+from server.http.tokens import Bearer
 from server.identity import Identity
+from server.sdk_streams import FromHost, ToHost
 from upstream_clients import JsonObject, mark_of, path_in
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,9 @@ PROGRESS_BACKLOG: Final = 16
 """Progress that the host has not taken yet; what comes beyond it is dropped, since the next says more."""
 
 
+CALLER_KEY: Final = "toolfold.caller"
+"""Where a request's scope holds who it came from."""
+
 HTTP_SESSIONS: Final = 1000
 """Of the handshake era, at a time; the SDK closes idle ones after half an hour. Each keeps some 50 KB."""
 
@@ -63,8 +67,9 @@ TELL_SECONDS: Final = 5.0
 class SdkServer:
     """The SDK's server over one face, for one host behind the front or for many over HTTP."""
 
-    def __init__(self, face: Face, identity: Identity) -> None:
+    def __init__(self, face: Face, identity: Identity, caller: Caller) -> None:
         self._face = face
+        self._caller = caller
         self._server_info = identity.server_info
         self._bus = InMemorySubscriptionBus()
         self._gateways_bus = InMemorySubscriptionBus()
@@ -73,6 +78,7 @@ class SdkServer:
         self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
         self._gateways: WeakSet[Connection] = WeakSet()  # those of them that have asked for what is behind us
         self._calls: set[anyio.CancelScope] = set()
+        self._questions = OpenQuestions()
         self._server = _Server(
             str(identity.server_info["name"]),
             version=str(identity.server_info["version"]),
@@ -93,7 +99,7 @@ class SdkServer:
 
     async def run_behind(self, front: Front) -> None:
         """Serves what the front hands on, until cancelled."""
-        await self._server.run(_FromHost(front), _ToHost(front), self._server.create_initialization_options())
+        await self._server.run(FromHost(front), ToHost(front), self._server.create_initialization_options())
 
     @asynccontextmanager
     async def over_http(self, body_bytes: int) -> AsyncIterator[Behind]:
@@ -102,10 +108,12 @@ class SdkServer:
             self._server, max_request_body_size=body_bytes, max_sessions=HTTP_SESSIONS
         )
 
-        async def handle(caller: Caller | None, scope: Scope, receive: Receive, send: Send) -> None:
-            if caller is not None:  # the SDK binds a session to this identity, and to others it does not exist
-                token = AccessToken(token="", client_id=caller.principal, scopes=[])
-                scope = {**scope, "user": AuthenticatedUser(token)}
+        async def handle(bearer: Bearer | None, scope: Scope, receive: Receive, send: Send) -> None:
+            scope = {**scope, CALLER_KEY: self._caller}
+            if bearer is not None:  # the SDK binds a session to this identity, and to others it does not exist
+                token = AccessToken(token="", client_id=bearer.principal, scopes=[])
+                known = Caller(bearer.profile or self._caller.profile)
+                scope = {**scope, "user": AuthenticatedUser(token), CALLER_KEY: known}
             await manager.handle_request(scope, receive, send)
 
         self._server.middleware = [*self._outermost, self._keep_track, self._answer]
@@ -151,23 +159,26 @@ class SdkServer:
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        result = await self._call(ctx)
+        asking = _Asking(ctx, self._questions)
+        result = await self._call(ctx, asking)
         if ctx.protocol_version != MODERN_VERSION:
             return result
+        result = asking.wanted or result
         meta = result.get("_meta")
         stamp = {SERVER_KEY: self._server_info}
-        return {**result, "resultType": "complete", "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
+        return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
     def _list(self, ctx: Context) -> JsonObject:
-        """What is published; for another gateway, what is behind it."""
+        """What is published; for another gateway, what is behind it. Either as far as the caller may see it."""
+        caller = self._caller_of(ctx)
         params = ctx.params or {}
         meta = params.get("_meta")
         if not isinstance(meta, dict) or path_in(meta) is None:
-            return self._face.list_tools()
+            return self._face.list_tools(caller)
         if ctx.protocol_version != MODERN_VERSION:
             self._gateways.add(ctx.session._connection)  # as in `_keep_track`
         try:
-            return self._face.list_behind(meta, params.get("cursor"))
+            return self._face.list_behind(caller, meta, params.get("cursor"))
         except GatewayError as error:
             raise MCPError(INVALID_REQUEST, str(error)) from None
 
@@ -175,9 +186,15 @@ class SdkServer:
         of_gateway = path_in((ctx.params or {}).get("_meta")) is not None
         return await (self._listen_as_gateway if of_gateway else self._listen)(ctx, params)
 
-    async def _call(self, ctx: Context) -> JsonObject:
+    def _caller_of(self, ctx: Context) -> Caller:
+        """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
+        caller = self._caller if ctx.request is None else ctx.request.scope[CALLER_KEY]
+        params = ctx.session.client_params
+        return caller if params is None else Caller(caller.profile, params.client_info.name, caller.is_known)
+
+    async def _call(self, ctx: Context, asking: "_Asking") -> JsonObject:
         try:
-            request = read_request(ctx.params or {})
+            request = read_request(ctx.params or {}, self._caller_of(ctx), asking.ask)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         meta = (ctx.params or {}).get("_meta")
@@ -206,6 +223,35 @@ class SdkServer:
             with send:
                 result = await self._face.call_tool(request, keep)
         return result
+
+
+class _Asking:
+    """Asks the person at one request's host. `wanted` is the answer to the request where the host is to come again."""
+
+    def __init__(self, ctx: Context, questions: OpenQuestions) -> None:
+        self._ctx = ctx
+        self._questions = questions
+        self.wanted: JsonObject | None = None
+
+    @property
+    def _can_ask(self) -> bool:
+        capabilities = self._ctx.session.client_capabilities
+        asks = capabilities.elicitation if capabilities is not None else None
+        return asks is not None and (asks.form is not None or asks.url is None)
+
+    async def ask(self, question: Question) -> bool:
+        if not self._can_ask:
+            return False
+        if self._ctx.protocol_version == MODERN_VERSION:
+            answer = self._questions.answer(question, self._ctx.params or {})
+            if answer is None:
+                self.wanted = self._questions.put(question)
+            return answer is True
+        try:
+            result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
+        except MCPError:
+            return False
+        return is_yes(result.action, result.content)
 
 
 class _Server(Server[Any]):
@@ -238,55 +284,6 @@ class _Server(Server[Any]):
 async def _tell(host: Connection) -> None:
     with anyio.move_on_after(TELL_SECONDS):
         await host.send_tool_list_changed()
-
-
-class _Stream:
-    """What the SDK asks of both of its streams. They end with the session, not before."""
-
-    def __init__(self, front: Front) -> None:
-        self._front = front
-
-    async def aclose(self) -> None:
-        """The front owns the pipes."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
-
-class _FromHost(_Stream):
-    """The host's messages, in order. One that is no JSON-RPC at all is refused here, so that its sender hears of it."""
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return await self.receive()
-
-    async def receive(self) -> SessionMessage | Exception:
-        while True:
-            message = await self._front.next_for_sdk()
-            try:
-                return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
-            except ValidationError:
-                if not {"result", "error"} & message.keys():  # an answer gets no answer
-                    self._front.refuse(message.get("id"), INVALID_REQUEST, "Invalid Request")
-
-
-class _ToHost(_Stream):
-    """The SDK's messages, written as they come; waits while the host does not read."""
-
-    async def send(self, item: SessionMessage, /) -> None:
-        message = item.message
-        if isinstance(message, JSONRPCResponse):  # results can be large: they go through uncopied
-            self._front.from_sdk({"jsonrpc": "2.0", "id": message.id, "result": message.result})
-        else:
-            self._front.from_sdk(message.model_dump(by_alias=True, mode="python", exclude_unset=True))
-        await self._front.drained()
 
 
 async def _answered_by_middleware(_ctx: object, _params: object) -> Any:  # noqa: ANN401

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
-from server.app import Running, open_gateway
+from server.access import Caller, check_profile
+from server.app import Hooks, Running, open_gateway
 from server.config import Directories, Settings
 from server.face import Face
 from server.front import Front
@@ -19,7 +20,7 @@ from server.host_pipe import HostPipe
 from server.identity import Identity
 from server.modes import Modes
 from server.process import Log, on_signals, run_to_the_end
-from server.published import Published
+from server.published import Audience, Published
 from server.reloading import Following, follow
 from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
@@ -38,9 +39,10 @@ EAGER_SDK_SECONDS: Final = 3.0
 """The SDK is imported when it is needed, after the first list, or at the latest now: a quiet moment is the best one."""
 
 
-def serve(settings: Settings, directories: Directories, reread: Callable[[], Settings]) -> None:
+def serve(settings: Settings, directories: Directories, reread: Callable[[], Settings], profile: str = "") -> None:
     """Runs until the host is gone, then ends the process. `reread` reads the same files again, and raises ConfigError."""
-    session = partial(_Session, settings, directories, Log(settings))
+    check_profile(settings, profile)
+    session = partial(_Session, settings, directories, Log(settings), profile)
     run_to_the_end(partial(_serve, settings, directories, reread, session))
 
 
@@ -79,12 +81,14 @@ async def _serve(
 class _Session:
     """One host's session: its front, and the SDK's server once that is there."""
 
-    def __init__(self, settings: Settings, directories: Directories, log: Log) -> None:
+    def __init__(self, settings: Settings, directories: Directories, log: Log, profile: str) -> None:
         self._log = log
+        self._profile = profile
         self.state_file = StateFile(directories.state, self._state)
         self.log_file = SessionLog(log_folder(settings, directories))
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch, new_node(), (self.log_file.take,))
+        hooks, audience = Hooks(node=new_node(), sinks=(self.log_file.take,)), Audience(profile, self._client)
+        self.published = Published(settings, self.modes, audience, self.state_file.touch, hooks)
         self.front = Front(self.published.identity, self.published.listing)
         self._sdk: SdkServer | None = None
 
@@ -99,7 +103,7 @@ class _Session:
         with anyio.move_on_after(EAGER_SDK_SECONDS):
             await self.front.sdk_wanted.wait()
         server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
-        self._sdk = server(face, self.published.introduction)
+        self._sdk = server(face, self.published.introduction, Caller(self._profile))
         await self._sdk.run_behind(self.front)
 
     async def first_list_answered(self) -> None:
@@ -115,7 +119,8 @@ class _Session:
         return settings
 
     async def adopt(self, settings: Settings) -> None:
-        """The configuration has changed."""
+        """The configuration has changed. Raises ConfigError, and then nothing has."""
+        check_profile(settings, self._profile)
         self._log.adopt(settings)
         await self.published.adopt(settings)
         self.introduce(self.published.introduction)
@@ -131,6 +136,9 @@ class _Session:
         self.front.listing_changed(published=published)
         if self._sdk is not None:
             await self._sdk.tell_modern_hosts(published)
+
+    def _client(self) -> str:
+        return str(self.front.host.get("name", ""))
 
     def _state(self) -> JsonObject:
         return {**self.published.state(), "host": self.front.host}

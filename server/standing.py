@@ -8,15 +8,18 @@ from functools import partial
 from pathlib import Path
 
 from server import tracing
+from server.access import Accesses
+from server.approvals import Approvals
 from server.calling import CallPath, Dispatch
 from server.client_tools import ClientTools
 from server.config import GatewaySettings, OpenClaw, Remote, ServerEntry, Settings
 from server.device import device_seed
-from server.gateway import Parts
+from server.hooks import Hook
 from server.judging import Judge
 from server.keeper import ListingKeeper
 from server.library import Library, Rules
 from server.pace import Pace
+from server.parts import Parts
 from server.pins import Pins
 from server.policy import Policy
 from server.publishing import Publisher
@@ -58,6 +61,7 @@ class Standing:
     results: ResultStore
     pins: Pins
     meanings: Meanings
+    approvals: Approvals
     node: str
     sinks: tuple[Sink, ...]
     lazy: bool
@@ -121,8 +125,17 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         redact,
         standing.meanings.near,
         standing.pace.called,
+        Accesses(settings.gateway),
+        Publisher(settings),
+        _hook(settings),
+        standing.approvals,
         standing.sinks,
     )
+
+
+def _hook(settings: Settings) -> Hook | None:
+    hooks = settings.gateway.hooks
+    return Hook(hooks.before_call, settings.hook_env, hooks.timeout_ms / 1000) if hooks.before_call else None
 
 
 def _spec(

@@ -9,15 +9,16 @@ from typing import Final
 from index import NOTHING, Tally, Tool
 from server.app import Running
 from server.clean import one_line
+from server.surface import Surface
 from upstream_clients import JsonObject, UpstreamStatus
 
 NAMED_TOOLS: Final = 50
 """Tools named with what is wrong with them; the rest is counted."""
 
 
-def describe_state(running: Running) -> JsonObject:
-    """Upstreams, catalogue, the mode in force and the published names."""
-    catalog, surface = running.library.snapshot.catalog, running.gateway.surface()
+def describe_state(running: Running, surface: Surface | None = None) -> JsonObject:
+    """Upstreams, catalogue, the mode in force and the published names: those of `surface`, or else of the owner's."""
+    catalog, surface = running.library.snapshot.catalog, surface or running.gateway.surface()
     tallies, gateways = catalog.tallies(), running.keeper.gateways()
     total = sum((Counter(tally.exposures) for tally in tallies.values()), Counter[str]())
     warned = [tool for tally in tallies.values() for tool in tally.warned]

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from server.clean import visible
+
 # A property name that says something fits in this; a longer one is likelier a payload that slipped into a key.
 MAX_NAME_CHARS = 64
+# A name is looked at this many times as far as it is shown, for what is dropped of it.
+CLEANED = 4
 # Comparing names costs some 50 µs a pair: 200 of them stay near 10 ms, and no tool that people use has more properties.
 MAX_COMPARED = 200
 # A model needs one good suggestion; three is what the rest of the gateway offers, too.
@@ -51,7 +55,7 @@ class UnusableSchema(Exception):
 
 def clean(text: str, limit: int = MAX_NAME_CHARS) -> str:
     """The printable part of a text, cut. Drops control, bidirectional, zero-width and lone surrogate characters."""
-    kept = "".join(islice((character for character in text if character.isprintable()), limit + 1))
+    kept = "".join(character for character in visible(text[: CLEANED * limit]) if character.isprintable())
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
 
 

@@ -11,6 +11,7 @@ import typer
 
 from server.cli import (
     answering,
+    approving,
     calling,
     checking,
     coding,
@@ -67,6 +68,7 @@ def build_app() -> typer.Typer:
     app.command("describe")(reading.describe)
     app.command("call")(calling.call)
     app.command("eval")(evaluating.evaluate_catalogue)
+    app.command("approve")(approving.approve)
     app.command("trust")(trusting.trust)
     app.command("status")(gateways.status)
     app.command("stats")(telling.stats)
@@ -118,6 +120,9 @@ def _toolfold(
 
 def _serve(
     config: ConfigFiles = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Serve under this profile of gateway.profiles.")
+    ] = None,
     http: Annotated[
         str | None,
         typer.Option(

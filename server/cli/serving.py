@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from server.cli.configured import configured
-from server.cli.exits import Failure
+from server.cli.exits import ExitCode, Failure
+from server.config import ConfigError
 from server.serve import serve
 
 
@@ -14,6 +15,7 @@ def run(arguments: Sequence[str]) -> None:
     """Parses `serve`'s arguments and serves. Ends the process."""
     parser = argparse.ArgumentParser(prog="toolfold serve", add_help=False, allow_abbrev=False)
     parser.add_argument("--config", action="append", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--profile", default="", metavar="NAME")
     parser.add_argument("--http", metavar="[HOST:]PORT")
     parser.add_argument("--token", action="store_true")
     parser.add_argument("--token-file", type=Path, metavar="FILE")
@@ -30,11 +32,15 @@ def run(arguments: Sequence[str]) -> None:
             if finding.severity != "note":
                 print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
         if options.http is None:
-            serve(found.settings, found.directories, found.reread)
+            serve(found.settings, found.directories, found.reread, options.profile)
         else:
             from server.cli.serving_http import Wishes, run_http  # nothing of it is needed behind standard input
 
-            run_http(found, Wishes(options.http, options.token, options.token_file, tuple(options.allow_host)))
+            wishes = Wishes(options.http, options.token, options.token_file, tuple(options.allow_host), options.profile)
+            run_http(found, wishes)
+    except ConfigError as error:
+        print(f"toolfold: {error}", file=sys.stderr)
+        sys.exit(ExitCode.CONFIGURATION)
     except Failure as failure:
         print(f"toolfold: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)

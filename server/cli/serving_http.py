@@ -32,6 +32,7 @@ class Wishes:
     token: bool
     token_file: Path | None
     allow_hosts: tuple[str, ...]
+    profile: str
 
 
 def run_http(found: Configured, wishes: Wishes) -> None:
@@ -55,7 +56,7 @@ def run_http(found: Configured, wishes: Wishes) -> None:
         raise _failure("not_listening", f"Cannot listen on {address}: {reason}.", "Choose another port.") from None
     is_needed = wishes.token or not address.is_loopback
     secrets = frozenset(given.values())
-    door = Door(listener, address_of(listener), tokens, wishes.allow_hosts, secrets, is_needed)
+    door = Door(listener, address_of(listener), tokens, wishes.allow_hosts, secrets, is_needed, wishes.profile)
     serve_http(found.settings, found.directories, found.reread, door)
 
 

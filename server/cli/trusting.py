@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from index import Tool
+from server.clean import escaped
 from server.cli import rendering
 from server.cli.configured import Configured, answered
 from server.cli.engine import Engine, run
@@ -136,5 +137,5 @@ def _difference(before: JsonObject | None, after: JsonObject) -> Iterator[str]:
 
 def _lines(definition: JsonObject) -> list[str]:
     """One line a value; a text with several lines stands in as many."""
-    text = json.dumps(definition, indent=2, ensure_ascii=False, sort_keys=True) if definition else ""
+    text = escaped(json.dumps(definition, indent=2, ensure_ascii=False, sort_keys=True)) if definition else ""
     return [part for line in text.splitlines() for part in line.replace("\\n", "\\n\n").splitlines()]

@@ -2,6 +2,7 @@
 
 from server.config.findings import ConfigError, Finding
 from server.config.inputs import Ask, Input, forget_input, inputs_file, store_input, stored_inputs
+from server.config.keys import OPENCLAW
 from server.config.loading import load
 from server.config.places import Directories, directories, find_config, find_program, read_environment
 from server.config.settings import (
@@ -14,15 +15,18 @@ from server.config.settings import (
     Mode,
     OpenClaw,
     PolicySettings,
+    ProfileSettings,
     Remote,
     ServerEntry,
     Settings,
     StartupSettings,
+    TokenSettings,
     ToolSearchSettings,
 )
 from server.config.stamps import Stamp, stamps
 
 __all__ = [
+    "OPENCLAW",
     "Ask",
     "ClientTool",
     "ConfigError",
@@ -37,11 +41,13 @@ __all__ = [
     "Mode",
     "OpenClaw",
     "PolicySettings",
+    "ProfileSettings",
     "Remote",
     "ServerEntry",
     "Settings",
     "Stamp",
     "StartupSettings",
+    "TokenSettings",
     "ToolSearchSettings",
     "directories",
     "find_config",

@@ -13,14 +13,17 @@ from server.config.sections import JsonObject, keys_of, read_section, warn_of_me
 from server.config.settings import (
     GatewaySettings,
     Hints,
+    HookSettings,
     HttpSettings,
     LimitSettings,
     LogSettings,
     Names,
     Pinning,
     PolicySettings,
+    ProfileSettings,
     Section,
     StartupSettings,
+    TokenSettings,
 )
 from server.config.tool_search import read_tool_search
 
@@ -33,7 +36,10 @@ GATEWAY_KEYS = keys_of(GatewaySettings) | {OPENCLAW}
 NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
 
 # What tokens that cannot be read amount to: one is asked for, and none is right.
-NOBODY_MAY_ENTER = HttpSettings(tokens={"unreadable": ""})
+NOBODY_MAY_ENTER = HttpSettings(tokens={"unreadable": TokenSettings()})
+
+# What a hook that cannot be read, or must not be run, amounts to: a program that cannot be started, which blocks.
+NO_HOOK = ("",)
 
 _TOKEN_HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 
@@ -61,14 +67,17 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
     _note_not_yet(written, GATEWAY_NOT_YET, where, findings)
     plain = read_section(_Plain, written)
     warn_of_mended(plain.mended, where, findings)
+    profiles = _profiles(written.get("profiles"), f"{where}.profiles", findings)
     return GatewaySettings(
+        profiles=profiles,
+        hooks=_hooks(written, where, findings),
         tool_search=read_tool_search(written.get("toolSearch"), f"{where}.toolSearch", findings),
         client_tools=read_client_tools(written.get("clientTools"), f"{where}.clientTools", findings),
         policy=_policy(written.get("policy"), f"{where}.policy", findings),
         startup=_section(StartupSettings, "startup", (written, where), findings),
         limits=_section(LimitSettings, "limits", (written, where), findings),
         log=_section(LogSettings, "log", (written, where), findings),
-        http=_http(written, where, findings),
+        http=_http(written, where, findings, profiles),
         direct_tools=plain.section.direct_tools,
         hints=plain.section.hints,
         semantic=plain.section.semantic,
@@ -83,7 +92,17 @@ def warn_of_patterns(gateway: GatewaySettings, owners: Collection[str], where: s
         "policy.allow": gateway.policy.allow,
         "policy.deny": gateway.policy.deny,
         "toolSearch.directory.schemas": gateway.tool_search.directory.schemas,
-    }
+        "policy.ask": gateway.policy.ask,
+        "policy.block": gateway.policy.block,
+        "policy.ownerOnly": gateway.policy.owner_only,
+        "policy.readOnly": gateway.policy.read_only,
+    } | {
+        f"profiles.{shown(name)}.{key}": patterns
+        for name, profile in gateway.profiles.items()
+        for key, patterns in (
+            ("allow", profile.allow), ("deny", profile.deny), ("ask", profile.ask), ("block", profile.block)
+        )
+    }  # fmt: skip
     for key, patterns in lists.items():
         for pattern in patterns:
             fix = _slip(pattern, owners)
@@ -111,10 +130,7 @@ def _policy(written: object, where: str, findings: Findings) -> PolicySettings:
         return PolicySettings()
     if not isinstance(written, dict):
         return _no_policy("`policy` should be an object", where, findings)
-    warn_of_unknown_keys(written, keys_of(PolicySettings), where, findings, ("ownerOnly",))
-    if "ownerOnly" in written:
-        message = "`ownerOnly` is not enforced by this version."
-        findings.warn("not_used_yet", where, message, "Name the tools in `deny` until it is.")
+    warn_of_unknown_keys(written, keys_of(PolicySettings), where, findings)
     reading = read_section(PolicySettings, written)
     if reading.mended:
         return _no_policy(reading.mended[0].message.rstrip("."), where, findings)
@@ -128,23 +144,72 @@ def _no_policy(reason: str, where: str, findings: Findings) -> PolicySettings:
     return NOTHING_PASSES
 
 
-def _http(gateway: JsonObject, where: str, findings: Findings) -> HttpSettings:
+def _http(gateway: JsonObject, where: str, findings: Findings, profiles: Collection[str]) -> HttpSettings:
     """What cannot be read never opens the door: a hash that is none stays as one that no token has."""
     written, place = gateway.get("http"), f"{where}.http.tokens"
     settings = _section(HttpSettings, "http", (gateway, where), findings)
     tokens = written.get("tokens") if isinstance(written, dict) else written
-    if tokens is not None and not (isinstance(tokens, dict) and settings.tokens == tokens):
+    if tokens is not None and not (isinstance(tokens, dict) and settings.tokens.keys() == tokens.keys()):
         fix = 'Write {"NAME": "sha256:HASH"}.'
         findings.add(Finding("error", "bad_token", place, "The tokens cannot be read; nobody may enter.", fix))
         return settings.model_copy(update={"tokens": NOBODY_MAY_ENTER.tokens})
-    hashes = {name: _TOKEN_HASH.fullmatch(text) for name, text in settings.tokens.items()}
-    for name, match in hashes.items():
-        if match is None:
-            message = f"`{shown(name)}` is not the SHA-256 of a token; nobody may enter with it."
-            fix = "Write sha256: and the 64 digits that `printf %s TOKEN | sha256sum` prints."
-            findings.add(Finding("error", "bad_token", place, message, fix))
-    read = {name: match[1] if match else "" for name, match in hashes.items()}
+    read = {name: _token(name, token, place, (findings, profiles)) for name, token in settings.tokens.items()}
     return settings.model_copy(update={"tokens": read})
+
+
+def _token(name: str, token: TokenSettings, place: str, around: tuple[Findings, Collection[str]]) -> TokenSettings:
+    findings, profiles = around
+    match, fix = _TOKEN_HASH.fullmatch(token.hash), ""
+    if match is None:
+        message = f"`{shown(name)}` is not the SHA-256 of a token; nobody may enter with it."
+        fix = "Write sha256: and the 64 digits that `printf %s TOKEN | sha256sum` prints."
+    elif token.profile and token.profile not in profiles:
+        message = (
+            f"`{shown(name)}` has the profile `{shown(token.profile)}`, which there is not; nobody may enter with it."
+        )
+        fix = "Write that profile under gateway.profiles, or correct its name."
+    if fix:
+        findings.add(Finding("error", "bad_token", place, message, fix))
+    return TokenSettings(hash=match[1] if match and not fix else "", profile=token.profile)
+
+
+def _profiles(written: object, where: str, findings: Findings) -> dict[str, ProfileSettings]:
+    """A profile that cannot be read lets nothing pass; nor does one that there is not."""
+    if written is None:
+        return {}
+    if not isinstance(written, dict):
+        message = "`profiles` should be an object; there is none, and nobody may enter under one."
+        findings.add(Finding("error", "bad_policy", where, message, 'Write {"NAME": {"allow": ["mcp:…:*"]}}.'))
+        return {}
+    return {str(name): _profile(profile, f"{where}.{shown(str(name))}", findings) for name, profile in written.items()}
+
+
+def _profile(written: object, where: str, findings: Findings) -> ProfileSettings:
+    if not isinstance(written, dict):
+        return _no_profile("a profile should be an object", where, findings)
+    warn_of_unknown_keys(written, keys_of(ProfileSettings), where, findings)
+    reading = read_section(ProfileSettings, written)
+    if reading.mended:
+        return _no_profile(reading.mended[0].message.rstrip("."), where, findings)
+    return reading.section
+
+
+def _no_profile(reason: str, where: str, findings: Findings) -> ProfileSettings:
+    message = f"{reason}; under this profile no tool is reachable."
+    findings.add(Finding("error", "bad_policy", where, message, "Write lists of ids or globs."))
+    return ProfileSettings(allow=(), deny=("*",))
+
+
+def _hooks(gateway: JsonObject, where: str, findings: Findings) -> HookSettings:
+    """A hook that cannot be read is one that never answers: nothing is called until it is mended."""
+    written, settings = gateway.get("hooks"), _section(HookSettings, "hooks", (gateway, where), findings)
+    before = written.get("beforeCall") if isinstance(written, dict) else written
+    if before is None or settings.before_call:
+        return settings
+    fix = "Write a list: the program and its arguments, or one module:function."
+    message = "`beforeCall` cannot be read; no tool is called."
+    findings.add(Finding("error", "bad_hook", f"{where}.hooks", message, fix))
+    return settings.model_copy(update={"before_call": NO_HOOK})
 
 
 def _section(model: type[SectionT], key: str, parent: tuple[JsonObject, str], findings: Findings) -> SectionT:

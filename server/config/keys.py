@@ -85,11 +85,11 @@ ROOT_KEYS = frozenset(("mcpServers", "gateway"))
 # Beside the servers, read here too: `toolSearch` by itself or in `tools`, and what `${input:…}` refers to.
 READ_BESIDE = frozenset(("toolSearch", "inputs"))
 
-# In `gateway`, and an upstream instead of a setting (`server.config.openclaw`).
+# In `gateway`, and an upstream instead of a setting (`server.config.openclaw`); its name, and the source of its tools.
 OPENCLAW = "openclaw"
 
 # Named by the specification for what a later version does.
-GATEWAY_NOT_YET = frozenset(("inputs", "profiles"))
+GATEWAY_NOT_YET = frozenset(("inputs",))
 SECTION_NOT_YET: Mapping[str, frozenset[str]] = {
     "startup": frozenset(("waitMs",)),
 }

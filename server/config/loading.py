@@ -5,19 +5,21 @@ its gateway settings replace single keys.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from server.config.child import inherited
 from server.config.dialects import ROOTS
 from server.config.entry import Surroundings, WrittenEntry, mark_same_owner, read_entry
 from server.config.files import read_text, take_write_from
 from server.config.findings import ConfigError, Finding, Findings, closest, shown
 from server.config.formats import parse_file
-from server.config.gateway import GATEWAY_KEYS, read_gateway, warn_of_patterns
+from server.config.gateway import GATEWAY_KEYS, NO_HOOK, read_gateway, warn_of_patterns
 from server.config.inputs import Answers, Ask, Input, ask_nobody, declared_inputs
 from server.config.keys import OPENCLAW, READ_BESIDE, ROOT_KEYS
 from server.config.openclaw import read_openclaw
+from server.config.places import is_users_own
 from server.config.roots import Servers, find_servers
 from server.config.sections import JsonObject, warn_of_unknown_keys
 from server.config.settings import Settings
@@ -55,7 +57,7 @@ def load(
     gateway that has, by way of others, started itself.
     """
     findings = Findings()
-    files = [_read(cwd / path, cwd, findings) for path in paths]
+    files = [_without_hooks(_read(cwd / path, cwd, findings), environ, findings) for path in paths]
     written, gateway_where = _gateway(files, findings)
     gateway = read_gateway(written, gateway_where, findings)
     answers = Answers(environ, ask, findings)
@@ -68,7 +70,9 @@ def load(
         entries.append(read_openclaw(written.get(OPENCLAW), place, inputs, around, findings))
     servers = mark_same_owner([entry for entry in entries if entry is not None], findings)
     warn_of_patterns(gateway, {server.owner for server in servers}, gateway_where, findings)
-    return Settings(servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in())
+    return Settings(
+        servers, gateway, findings.found(), tuple(file.path for file in files), answers.looked_in(), inherited(environ)
+    )
 
 
 def _read(path: Path, cwd: Path, findings: Findings) -> _File:
@@ -90,6 +94,17 @@ def _read(path: Path, cwd: Path, findings: Findings) -> _File:
     _check_root(path, parsed.value, servers, findings)
     inputs = declared_inputs(parsed.value.get("inputs"), f"{path}: inputs", findings)
     return _File(path, parsed.value, servers, inputs)
+
+
+def _without_hooks(file: _File, environ: Mapping[str, str], findings: Findings) -> _File:
+    """A hook is a program. A file that a project may have brought starts none, and takes none away."""
+    ours = file.root.get("gateway")
+    if not isinstance(ours, dict) or "hooks" not in ours or is_users_own(file.path, environ):
+        return file
+    message = "`hooks` runs a program, and is not used from a file that a project may have brought; no tool is called."
+    fix = "Move it to a configuration file in your home folder."
+    findings.add(Finding("error", "hook_not_trusted", f"{file.path}: gateway.hooks", message, fix))
+    return replace(file, root={**file.root, "gateway": {**ours, "hooks": {"beforeCall": list(NO_HOOK)}}})
 
 
 def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findings) -> None:

@@ -52,6 +52,8 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "clientTools": "Tools that the host runs itself: they are found here and called there.",
         "directTools": "Tools that are published by themselves: ids or globs over ids.",
         "policy": "Which tools can be reached.",
+        "profiles": "What callers of one kind may do: those of `serve --profile`, of a token, or of a client's name.",
+        "hooks": "Programs of the operator that are asked.",
         "startup": "How servers are started.",
         "limits": "Sizes and waits.",
         "log": "What is written to standard error, and where session logs are kept.",
@@ -83,6 +85,28 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     "PolicySettings": {
         "allow": "Ids or globs over ids. What none of them matches cannot be reached.",
         "deny": "Ids or globs over ids. It wins over `allow`.",
+        "ask": "Ids or globs over ids. Such a tool is run once a person has agreed.",
+        "block": "Ids or globs over ids. Such a tool can be found and read about, and is never run.",
+        "ownerOnly": "Ids or globs over ids. Such a tool is there for callers under no profile alone.",
+        "readOnly": "Ids or globs over ids of tools that only read, for the profiles of which `readOnly` is true.",
+    },
+    "ProfileSettings": {
+        "allow": "Ids or globs over ids. Under this profile, nothing else is there.",
+        "deny": "Ids or globs over ids. It wins over `allow`.",
+        "ask": "Ids or globs over ids. Such a tool is run once a person has agreed.",
+        "block": "Ids or globs over ids. Such a tool can be found and read about, and is never run.",
+        "readOnly": "Whether only tools are there that `policy.readOnly` or a trusted server says to read only.",
+        "clients": "Names or globs over names that clients give themselves. They fall under this profile, too.",
+    },
+    "HookSettings": {
+        "beforeCall": "A command line (the program and its arguments) or one module:function, asked before each call. "
+        "It gets id, arguments and caller as JSON, and answers allow, block with a reason, or allow with other arguments. "
+        "From a file in the home folder only.",
+        "timeoutMs": "How long it may take. One that takes longer blocks the call.",
+    },
+    "TokenSettings": {
+        "hash": "sha256: with the hash of the token.",
+        "profile": "The profile of whoever has the token.",
     },
     "StartupSettings": {
         "mode": "eager starts all servers at once, lazy each of them when it is needed.",

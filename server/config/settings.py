@@ -79,10 +79,29 @@ class ToolSearchSettings(Section):
 
 
 class PolicySettings(Section):
-    """Globs over tool ids. A tool is reachable if `allow` matches it and `deny` does not."""
+    """Globs over tool ids. A tool is reachable if `allow` matches it and `deny` does not.
+
+    A reachable one that `block` matches is seen and never run; one that `ask` matches is run once a person has agreed.
+    `owner_only` is for callers under no profile, and `read_only` are those that profiles of this name may use.
+    """
 
     allow: Names = ("*",)
     deny: Names = ()
+    ask: Names = ()
+    block: Names = ()
+    owner_only: Names = ()
+    read_only: Names = ()
+
+
+class ProfileSettings(Section):
+    """What callers of one kind may do of what `PolicySettings` lets pass. `clients`: whose it is by name."""
+
+    allow: Names = ("*",)
+    deny: Names = ()
+    ask: Names = ()
+    block: Names = ()
+    read_only: StrictBool = False
+    clients: Names = ()
 
 
 class StartupSettings(Section):
@@ -109,13 +128,28 @@ class LogSettings(Section):
     arguments: Literal["redacted"] = "redacted"  # no other is planned: a log that holds arguments holds secrets
 
 
+class TokenSettings(Section):
+    """A bearer token by its SHA-256, and the profile of whoever has it."""
+
+    hash: str = Field(default="", repr=False)
+    profile: str = ""
+
+
+def _hashed(value: object) -> object:
+    """The hash by itself stands for a token without a profile."""
+    return {"hash": value} if isinstance(value, str) else value
+
+
+Token: TypeAlias = Annotated[TokenSettings, BeforeValidator(_hashed, json_schema_input_type=str | TokenSettings)]
+
+
 class HttpSettings(Section):
     """For `serve --http`. `tokens`: a name for each bearer token, and the SHA-256 of the token itself, in hexadecimal.
 
     A token is asked for as soon as one is named here, a hash that nothing can match included.
     """
 
-    tokens: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    tokens: Mapping[str, Token] = Field(default_factory=dict, repr=False)
     allow_hosts: Names = ()
 
 
@@ -127,7 +161,16 @@ class ClientTool(Section):
     input_schema: Mapping[str, object] = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
+class HookSettings(Section):
+    """`before_call`: a command line, or one `module:function`, that is asked before each call. One that fails blocks."""
+
+    before_call: Names = Field(default=(), repr=False)
+    timeout_ms: Whole = Field(default=5_000, ge=100, le=60_000)
+
+
 class GatewaySettings(Section):
+    hooks: HookSettings = HookSettings()
+    profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
     tool_search: ToolSearchSettings = ToolSearchSettings()
     client_tools: tuple[ClientTool, ...] = ()
     direct_tools: Names = ()
@@ -220,3 +263,4 @@ class Settings:
     sources: tuple[Path, ...]
     answers: tuple[Path, ...] = ()
     """Where stored answers to inputs were looked for: nowhere, if no entry needs one."""
+    hook_env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)

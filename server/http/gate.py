@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from server.http.address import LOOPBACK_NAMES
-from server.http.tokens import Caller, Tokens
+from server.http.tokens import Bearer, Tokens
 from upstream_clients import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-Behind: TypeAlias = Callable[[Caller | None, Scope, Receive, Send], Awaitable[None]]
+Behind: TypeAlias = Callable[[Bearer | None, Scope, Receive, Send], Awaitable[None]]
 """What lies behind the door: an ASGI application that is told who came in."""
 
 MCP_PATH: Final = "/mcp"
@@ -117,7 +117,7 @@ class Gate:
             _log(scope, answer.status, time.monotonic() - began, caller)
 
     async def _answer(
-        self, caller: Caller | None, headers: dict[str, str], scope: Scope, receive: Receive, send: Send
+        self, caller: Bearer | None, headers: dict[str, str], scope: Scope, receive: Receive, send: Send
     ) -> None:
         path = scope["path"]
         refusal = self._misdirected(headers)
@@ -211,7 +211,7 @@ async def _send_json(
     await send({"type": "http.response.body", "body": body})
 
 
-def _log(scope: Scope, status: int, seconds: float, caller: Caller | None) -> None:
+def _log(scope: Scope, status: int, seconds: float, caller: Bearer | None) -> None:
     path = scope["path"] if scope["path"] in (MCP_PATH, "/healthz", "/readyz") else "(elsewhere)"
     client = (scope.get("client") or ("?",))[0]
     name = caller.name if caller else "-"

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
-from server.app import Running, open_gateway
+from server.access import Caller, check_profile
+from server.app import Hooks, Running, open_gateway
 from server.config import ConfigError, Directories, Settings
 from server.face import Face
 from server.http.address import Address
@@ -23,7 +24,7 @@ from server.http.tokens import Tokens
 from server.modes import Modes
 from server.node import kept_node
 from server.process import Log, on_signals, run_to_the_end
-from server.published import Published
+from server.published import Audience, Published
 from server.reloading import Following, follow
 from server.session_log import SessionLog, log_folder
 from server.state_file import StateFile
@@ -52,11 +53,16 @@ class Door:
     hosts: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     needs_token: bool = False
+    profile: str = ""  # of whoever has none by a token
 
     def rules(self, settings: Settings) -> Rules:
         """Raises ConfigError, for a door that must not stand open and would."""
         own = () if self.address.is_everywhere else (self.address.host,)
-        tokens = Tokens({**settings.gateway.http.tokens, **self.tokens})
+        named = settings.gateway.http.tokens
+        hashes = {name: token.hash for name, token in named.items()}
+        profiles = {name: token.profile for name, token in named.items() if name not in self.tokens}
+        check_profile(settings, self.profile)
+        tokens = Tokens({**hashes, **self.tokens}, profiles)
         if self.needs_token and not tokens:
             fix = "Name one in gateway.http.tokens, or start without --token on 127.0.0.1."
             raise ConfigError("no_token", "No token is left, and the door must not stand open.", fix)
@@ -97,7 +103,7 @@ async def _serve(
             tasks.start_soon(service.log_file.run)
             sdk_server = await anyio.to_thread.run_sync(_import_sdk_server, abandon_on_cancel=True)
             face = Face(running.gateway, service.modes.run_code)
-            sdk = sdk_server(face, service.published.introduction)
+            sdk = sdk_server(face, service.published.introduction, Caller(service.profile, is_known=False))
             tasks.start_soon(service.published.watch, sdk.tell_all_hosts, sdk.adopt)
             async with sdk.over_http(settings.gateway.limits.line_bytes) as behind:
                 service.open(running, sdk)
@@ -129,10 +135,12 @@ class _Service:
         self._running: Running | None = None
         self._sdk: SdkServer | None = None
         self.listener = door.listener
+        self.profile = door.profile
         self.state_file = StateFile(directories.state, self._state)
         self.log_file = SessionLog(log_folder(settings, directories))
         self.modes = Modes(directories)
-        self.published = Published(settings, self.modes, self.state_file.touch, node, (self.log_file.take,))
+        hooks = Hooks(node=node, sinks=(self.log_file.take,))
+        self.published = Published(settings, self.modes, Audience(door.profile), self.state_file.touch, hooks)
         self.gate = Gate(door.rules(settings), self._readiness)
 
     def open(self, running: Running, sdk: "SdkServer") -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from index import signature
+from server.access import OWNER
 from server.face import ToolRequest, read_request
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import text_of
@@ -238,7 +239,7 @@ async def test_of_the_hosts_meta_only_its_trace_goes_upstream(opened: Opened) ->
         "arguments": {"id": "mcp:garden:open"},
         "_meta": {"progressToken": "host", "traceparent": "00-1-2-01", "tracestate": "a=b", "secret": 1},
     }
-    result = await opened.face.call_tool(read_request(params))
+    result = await opened.face.call_tool(read_request(params, OWNER))
     upstream = sent(result)["_meta"]
     assert isinstance(upstream, dict)
     assert isinstance(upstream.pop("progressToken"), int)
@@ -248,11 +249,11 @@ async def test_of_the_hosts_meta_only_its_trace_goes_upstream(opened: Opened) ->
 @pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": "x", "arguments": []}, {"name": "x", "arguments": "{}"}])
 def test_a_broken_request_is_the_protocols_to_refuse(params: JsonObject) -> None:
     with pytest.raises(ValueError, match=r"name|arguments"):
-        read_request(params)
+        read_request(params, OWNER)
 
 
 def test_a_request_without_arguments_has_none() -> None:
-    assert read_request({"name": "x", "arguments": None, "_meta": 5}) == ToolRequest("x", {}, {})
+    assert read_request({"name": "x", "arguments": None, "_meta": 5}, OWNER) == ToolRequest("x", {}, {}, OWNER)
 
 
 async def test_reading_on_repairs_and_refuses_arguments_as_any_call_does(opened: Opened) -> None:

@@ -8,6 +8,7 @@ from secrets import token_hex
 import anyio
 import pytest
 
+from server.access import OWNER
 from tests.support.chains import config_in, toolfold
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import part, text_of
@@ -83,7 +84,7 @@ async def test_filters_see_the_inner_id_and_the_name_alike(tmp_path: Path) -> No
         await opened.news.until(lambda: len(opened.running.library.snapshot.catalog.tools()) == 6)
         shown = {tool.id: str(tool.exposure) for tool in opened.running.library.snapshot.catalog.tools()}
         [direct] = [
-            tool for tool in _list(opened.face.list_tools()["tools"]) if not str(tool["name"]).startswith("tool_")
+            tool for tool in _list(opened.face.list_tools(OWNER)["tools"]) if not str(tool["name"]).startswith("tool_")
         ]
         called = await opened.ask(str(direct["name"]), {"text": "hi"})
     assert shown == {

@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from server.access import OWNER
 from server.config import Settings, load
 from server.reloading import Following, Refused, follow
 from tests.support.gateways import Opened, error_of, gateway, payload
@@ -124,7 +125,7 @@ async def test_policy_direct_tools_hints_and_limits_change_for_tools_that_are_lo
     async with gateway(tmp_path, {"one": one}) as opened:
 
         def published() -> list[object]:
-            listed = opened.face.list_tools()["tools"]
+            listed = opened.face.list_tools(OWNER)["tools"]
             assert isinstance(listed, list)
             return [tool["name"] for tool in listed if not str(tool["name"]).startswith("tool_")]
 

@@ -2,10 +2,11 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.clean import one_line, paragraphs
+from server.clean import one_line, paragraphs, visible
 
 UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 
@@ -16,7 +17,30 @@ def test_line_breaks_and_runs_of_spaces_become_one_space() -> None:
 
 def test_what_a_reader_can_not_see_is_taken_out() -> None:
     hidden = "safe\u200b\u202e\ufeff\x1b[31m\U000e0041\ud800\ue000text\x00"
-    assert one_line(hidden, 100) == "safe[31mtext"
+    assert one_line(hidden, 100) == "safetext"
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        "\x1b[8m",
+        "\x1b[38;5;1m",
+        "\x9b31m",
+        "\x1b]0;title\x07",
+        "\x1b]8;;http://x\x1b\\",
+        "\x1bPq\x1b\\",
+        "\x1b(B",
+        "\x1bc",
+    ],
+)
+def test_a_sequence_for_terminals_is_taken_out_whole(sequence: str) -> None:
+    assert one_line(f"a{sequence}b", 100) == "ab"
+    assert paragraphs(f"a\n{sequence}b", 100) == "a\nb"
+    assert visible(f"a{sequence}b") == "ab"
+
+
+def test_letters_that_are_drawn_as_nothing_and_selectors_are_taken_out() -> None:
+    assert one_line("a\u3164\u115f\u2800\U000e0101\ufe01\u034fb", 100) == "ab"
 
 
 def test_letters_of_every_script_stay() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from server.access import OWNER
 from server.status import describe_state
 from tests.support.gateways import error_of, gateway
 from tests.support.hosts import open_host, part, text_of, tool_names
@@ -17,7 +18,7 @@ async def test_every_tool_is_published_and_called_under_its_portable_name(tmp_pa
     servers = {"one": entry(**ECHO), "two": entry(does={"echo": {"do": "echo"}, "a.b": {"do": "echo"}})}
     settings = {"toolSearch": False, "policy": {"deny": ["mcp:one:long"]}}
     async with gateway(tmp_path, servers, settings) as opened:
-        names = tool_names(opened.face.list_tools())
+        names = tool_names(opened.face.list_tools(OWNER))
         assert names == ["one_echo", "toolfold_read_result", "two_a_b", "two_echo"]
         assert text_of(await opened.ask("two_a_b", {"text": "x"})) == "x"
         assert text_of(await opened.ask("mcp:two:a.b", {"text": "y"})) == "y"
@@ -42,7 +43,7 @@ async def test_auto_folds_above_a_threshold_and_says_why(
 ) -> None:
     settings = {"toolSearch": {"mode": "auto", "autoAboveTokens": threshold}}
     async with gateway(tmp_path, {"one": entry(**ECHO)}, settings) as opened:
-        assert tool_names(opened.face.list_tools()) == names
+        assert tool_names(opened.face.list_tools(OWNER)) == names
         state = describe_state(opened.running)
         assert (state["mode"], f"over {threshold:,}" in str(state["chosen_because"])) == (mode, True)
 
@@ -52,7 +53,7 @@ async def test_auto_folds_while_an_upstream_has_not_listed_its_tools(tmp_path: P
     settings = {"toolSearch": {"mode": "auto"}}
     async with gateway(tmp_path, servers, settings, ready=False) as opened:
         await opened.ready("one")
-        assert tool_names(opened.face.list_tools()) == THREE
+        assert tool_names(opened.face.list_tools(OWNER)) == THREE
         assert "slow" in str(describe_state(opened.running)["chosen_because"])
         assert text_of(await opened.call("echo", {"text": "x"})) == "x"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from server.access import OWNER
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import text_of
 from tests.support.upstreams import entry, received
@@ -43,7 +44,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory, log: Path) -> AsyncIt
 
 
 async def test_the_list_is_sorted_and_one_page(opened: Opened) -> None:
-    listing = opened.face.list_tools()
+    listing = opened.face.list_tools(OWNER)
     tools = listing.pop("tools")
     assert listing == {}
     assert isinstance(tools, list)
@@ -61,11 +62,11 @@ async def test_the_list_is_sorted_and_one_page(opened: Opened) -> None:
 
 
 async def test_what_a_host_does_never_changes_the_list(opened: Opened) -> None:
-    before = opened.face.list_tools()
+    before = opened.face.list_tools(OWNER)
     await opened.search("sweep")
     await opened.describe("mcp:shed:sweep")
     await opened.call("mcp:shed:sweep")
-    assert opened.face.list_tools() == before
+    assert opened.face.list_tools(OWNER) == before
 
 
 async def test_a_published_schema_is_portable_and_the_original_still_decides(opened: Opened, log: Path) -> None:

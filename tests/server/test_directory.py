@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from index import Exposure, Tool
+from server.access import OWNER
 from server.directory import directory
 from tests.support.gateways import Opened, error_of, gateway, payload
 from tests.support.hosts import Host, open_host, part, text_of, tool_names
@@ -67,10 +68,10 @@ async def opened(tmp_path_factory: pytest.TempPathFactory, log: Path) -> AsyncIt
 
 
 async def test_the_list_has_the_three_tools_and_the_schemas_that_the_configuration_names(opened: Opened) -> None:
-    before = opened.face.list_tools()
+    before = opened.face.list_tools(OWNER)
     assert tool_names(before) == ["tool_call", "tool_describe", "tool_search", "water"]
     await opened.call("mcp:shed:lock")
-    assert opened.face.list_tools() == before
+    assert opened.face.list_tools(OWNER) == before
 
 
 async def test_a_search_without_a_query_gives_the_directory(opened: Opened) -> None:

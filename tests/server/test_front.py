@@ -3,10 +3,12 @@
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 import pytest
 
+from server.access import OWNER
 from server.face import Face
 from server.front import REPLAYED_ID, Front
 from server.identity import Identity
@@ -71,7 +73,7 @@ async def behind(front: Front, opened: Opened) -> AsyncIterator[Lines]:
     """A connection on which the SDK's server stands behind this front."""
     lines = Lines()
     front.connect(lines)
-    server = SdkServer(Face(opened.running.gateway), IDENTITY)
+    server = SdkServer(Face(opened.running.gateway), IDENTITY, OWNER)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.run_behind, front)
         yield lines
@@ -82,7 +84,7 @@ async def answers(
     make: Callable[[Identity, Callable[[], JsonObject | None]], Front], opened: Opened, messages: Sequence[JsonObject]
 ) -> list[JsonObject]:
     """What a host hears that sends these messages one after the other, each after the answer to the one before."""
-    front = make(IDENTITY, Face(opened.running.gateway).list_tools)
+    front = make(IDENTITY, partial(Face(opened.running.gateway).list_tools, OWNER))
     heard = 0
     async with behind(front, opened) as lines:
         for message in messages:

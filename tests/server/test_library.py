@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from index import Classify, Exposure, JsonObject, Judgement, Listing
+from index import Catalog, Classify, Exposure, JsonObject, Judgement, Listing
 from server.library import Gone, Library
 from tests.support.rules import EVERYTHING, judged_by
 
@@ -69,7 +69,7 @@ async def test_each_change_of_the_catalogue_is_told_on_the_event_loop() -> None:
 async def test_the_policy_is_asked_off_the_event_loop_for_each_tool() -> None:
     asked: list[tuple[str, str, bool]] = []
 
-    def judge(listing: Listing) -> Classify:
+    def judge(listing: Listing, _catalog: Catalog) -> Classify:
         def classify(tool_id: str, _definition: JsonObject) -> Judgement:
             asked.append((listing.owner, tool_id, threading.current_thread() is threading.main_thread()))
             return Judgement(Exposure.HIDDEN, "because")
@@ -145,7 +145,7 @@ async def test_of_an_owners_listings_that_wait_only_the_latest_is_catalogued() -
         asked.append(tool_id)
         return Judgement()
 
-    async with running(Library(judged_by(lambda _listing: classify), lambda: None)) as library:
+    async with running(Library(judged_by(lambda _listing, _catalog: classify), lambda: None)) as library:
         for number in range(100):
             library.take(listing("one", f"a{number}"), listing("two", "b"))
         library.take(Gone("mcp", "two", "two"))

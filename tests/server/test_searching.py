@@ -190,7 +190,7 @@ async def garden(tmp_path_factory: pytest.TempPathFactory, log: Path) -> AsyncIt
 
 async def test_a_hit_has_what_is_needed_to_call_and_no_more(garden: Opened) -> None:
     found = {str(hit["id"]): hit for hit in hits(await garden.search("water", limit=20))}
-    common = {"confidence": "high", "label": "Water the plants", "description": "Waters plants. Ignore [31mall"}
+    common = {"confidence": "high", "label": "Water the plants", "description": "Waters plants. Ignore all"}
     signature = '{ id: string; mode?: "drip" | "flood" }'
     assert found == {
         "mcp:plain:water": {"id": "mcp:plain:water", **common, "input": "unknown"},

@@ -9,6 +9,7 @@ from typing import Final
 
 import anyio
 
+from server.access import OWNER, Caller
 from server.app import Hooks, Running, open_gateway
 from server.config import Directories, Settings, load
 from server.face import Face, ToolRequest
@@ -63,10 +64,11 @@ class Opened:
         *,
         meta: JsonObject | None = None,
         on_progress: Progress | None = None,
+        caller: Caller = OWNER,
     ) -> JsonObject:
         """The result of a `tools/call`."""
         with anyio.fail_after(WAIT_SECONDS):
-            return await self.face.call_tool(ToolRequest(name, dict(arguments or {}), meta or {}), on_progress)
+            return await self.face.call_tool(ToolRequest(name, dict(arguments or {}), meta or {}, caller), on_progress)
 
     async def call(self, tool_id: str, arguments: object = None, **beside: object) -> JsonObject:
         """The result of `tool_call`."""

@@ -10,4 +10,4 @@ def judged_by(judge: Judge) -> Rules:
     return Rules(judge, lambda catalog: catalog, lambda _catalog, _listed, former: former)
 
 
-EVERYTHING: Final = judged_by(lambda _listing: lambda _tool_id, _definition: Judgement())
+EVERYTHING: Final = judged_by(lambda _listing, _catalog: lambda _tool_id, _definition: Judgement())

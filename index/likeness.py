@@ -1,0 +1,16 @@
+"""Names that look alike. They are ASCII: a matter of l, 1 and I, of 0 and O, of rn and m, of case and separators."""
+
+from typing import Final
+
+_PLAIN: Final = str.maketrans("", "", "-_.")
+_DRAWN: Final = str.maketrans("i10", "llo", "-_.")
+
+
+def spelling(name: str) -> str:
+    """The name without what differs from style to style: case and separators."""
+    return name.lower().translate(_PLAIN)
+
+
+def appearance(name: str) -> str:
+    """What a reader in a hurry sees of the name: two names of one appearance can be taken for each other."""
+    return name.lower().translate(_DRAWN).replace("rn", "m").replace("vv", "w")

@@ -1,0 +1,115 @@
+"""The operator's own word on each call: a command or a Python callable that is asked before the call is made.
+
+Laws
+1. A hook that fails, hangs, or answers anything but what is written here blocks the call.
+2. It is waited for within bounds; a command that does not end is killed. What it prints is bounded, and never logged.
+3. A command gets the event on its standard input, never in its arguments, which other users of the machine can read.
+"""
+
+import inspect
+import json
+import logging
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pkgutil import resolve_name
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from server.clean import one_line
+from upstream_clients import JsonObject
+
+logger = logging.getLogger(__name__)
+
+LARGEST_ANSWER_BYTES: Final = 1024 * 1024
+REASON_CHARACTERS: Final = 300
+
+_CALLABLE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+FAILED: Final = "the operator's hook gave no usable answer"
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """What a hook says. `arguments` are those to call with, or None for those that it was shown."""
+
+    is_allowed: bool
+    reason: str = ""
+    arguments: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """`before_call` is a command line, or one `module:function`. `env` is a command's whole environment."""
+
+    before_call: tuple[str, ...] = field(repr=False)
+    env: Mapping[str, str] = field(repr=False)
+    seconds: float
+
+    async def __call__(self, event: JsonObject) -> HookAnswer:
+        """The hook's answer. Never raises, but for cancellation."""
+        with anyio.move_on_after(self.seconds):
+            try:
+                return _read(await self._ask(event))
+            except Exception:  # a hook's runner: whatever goes wrong in it blocks
+                logger.exception("the beforeCall hook failed")
+                return HookAnswer(is_allowed=False, reason=FAILED)
+        logger.warning("the beforeCall hook did not answer within %.1f s", self.seconds)
+        return HookAnswer(is_allowed=False, reason="the operator's hook did not answer in time")
+
+    async def _ask(self, event: JsonObject) -> object:
+        if len(self.before_call) == 1 and _CALLABLE.fullmatch(self.before_call[0]):
+            work = partial(_called, self.before_call[0], event)
+            answer = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return await answer if inspect.isawaitable(answer) else answer
+        return json.loads(await self._run(json.dumps(event).encode()))
+
+    async def _run(self, event: bytes) -> bytes:
+        async with await anyio.open_process(
+            self.before_call,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(self.env),
+        ) as process:
+            try:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                await process.stdin.send(event)
+                await process.stdin.aclose()
+                output = bytearray()
+                async for chunk in process.stdout:
+                    output += chunk
+                    if len(output) > LARGEST_ANSWER_BYTES:
+                        raise ValueError("the answer is too long")
+                if await process.wait() != 0:
+                    raise ValueError(f"exit code {process.returncode}")
+                return bytes(output)
+            finally:
+                if process.returncode is None:
+                    process.kill()
+
+
+def _called(name: str, event: JsonObject) -> object:
+    found: Callable[[JsonObject], object] = resolve_name(name)
+    return found(event)
+
+
+def _read(answer: object) -> HookAnswer:
+    """Raises ValueError for what is no answer."""
+    match answer:
+        case {"decision": "allow", "arguments": dict(arguments)}:
+            return HookAnswer(is_allowed=True, arguments=arguments)
+        case {"decision": "allow", "arguments": _}:
+            pass
+        case {"decision": "allow"}:
+            return HookAnswer(is_allowed=True)
+        case {"decision": "block", "reason": str(reason)}:
+            return HookAnswer(is_allowed=False, reason=one_line(reason, REASON_CHARACTERS))
+        case {"decision": "block"}:
+            return HookAnswer(is_allowed=False)
+    raise ValueError('a hook answers {"decision": "allow"} or {"decision": "block", "reason": "…"}')

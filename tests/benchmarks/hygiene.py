@@ -1,0 +1,87 @@
+"""What the detector of suspicious descriptions says to labelled ones, and to the tools of real servers.
+
+Run by `make hygiene SHARED=folder`. The rows are split by source and by variant, never by row. The split was fixed before
+any text was looked at, and the figures were taken twice before READ_LATER was read: precision 1.0 and recall 0.8, with
+all 24 poisoned rows of the judged variants found and none of READ_LATER's 6. Two of those 6 say nothing that a description
+could not honestly say. Since it was read it counts as tuned on.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from server.suspicion import suspicion
+
+TUNED_SOURCE: Final = "harishsg993010/damn-vulnerable-MCP-server"
+READ_LATER: Final = "AIS2Lab/MCPSecBench"
+TUNED_VARIANTS: Final = frozenset({"ansi-hidden", "cross-tool", "homoglyph", "unicode-tags"})
+"""Every second of the eight generated variants by the alphabet; their plain texts are of the source that was tuned on."""
+
+LEAST_PRECISION: Final = 0.98
+LEAST_RECALL: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One labelled description."""
+
+    group: str
+    is_tuned: bool
+    is_poisoned: bool
+    definition: Mapping[str, object]
+
+
+def rows(path: Path) -> Iterator[Row]:
+    for written in json.loads(path.read_text(encoding="utf-8")):
+        variant, source = written["variant"], written["source"].split(":")[0]
+        is_plain = variant == "plain"
+        yield Row(
+            group=source if is_plain else f"variant {variant}",
+            is_tuned=source in (TUNED_SOURCE, READ_LATER) if is_plain else variant in TUNED_VARIANTS,
+            is_poisoned=written["label"] == 1,
+            definition={"name": written["name"], "description": written["description"]},
+        )
+
+
+def real_tools(folder: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    for path in sorted(folder.glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        for tool in document["tools"] if isinstance(document, dict) else document:
+            yield path.stem, tool
+
+
+def _table(found: list[Row]) -> None:
+    counts = Counter((row.is_tuned, row.group, row.is_poisoned, bool(suspicion(row.definition))) for row in found)
+    print(f"{'part':8}{'group':46}{'poisoned':>9}{'found':>7}{'benign':>8}{'alarms':>8}")
+    for is_tuned, group in sorted({(row.is_tuned, row.group) for row in found}, reverse=True):
+        hit, miss, alarm, quiet = (
+            counts[is_tuned, group, poisoned, said]
+            for poisoned, said in ((True, True), (True, False), (False, True), (False, False))
+        )
+        part = "tuned" if is_tuned else "judged"
+        print(f"{part:8}{group:46}{hit + miss:9}{hit:7}{alarm + quiet:8}{alarm:8}")
+
+
+def _judged(found: list[Row]) -> tuple[float, float]:
+    judged = [(row.is_poisoned, bool(suspicion(row.definition))) for row in found if not row.is_tuned]
+    hits, poisoned, said = judged.count((True, True)), sum(p for p, _ in judged), sum(s for _, s in judged)
+    return hits / max(1, said), hits / max(1, poisoned)
+
+
+def main(folder: Path) -> int:
+    found = list(rows(folder / "faults" / "tool_descriptions.json"))
+    _table(found)
+    precision, recall = _judged(found)
+    tools = list(real_tools(folder / "real-tools"))
+    alarms = [f"{server}: {tool.get('name')} ({why})" for server, tool in tools if (why := suspicion(tool))]
+    print(f"judged part: precision {precision:.3f}, recall {recall:.3f}")
+    print(f"real tools: {len(tools)}, false alarms: {len(alarms)}", *alarms, sep="\n  ")
+    return int(precision < LEAST_PRECISION or recall < LEAST_RECALL or bool(alarms))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

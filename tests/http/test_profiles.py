@@ -1,0 +1,103 @@
+"""Whose token it is decides what is there: over HTTP as on standard input, in both eras."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.support.hosts import SERVE, environment, open_host, tool_names
+from tests.support.http_gateways import http_client, open_http_gateway
+from tests.support.upstreams import entry, write_config
+
+TOKENS = {name: f"a token of {name} for this test" for name in ("owner", "coder", "lost")}
+
+
+def hashed(name: str) -> str:
+    return f"sha256:{hashlib.sha256(TOKENS[name].encode()).hexdigest()}"
+
+
+def config(folder: Path, clients: str = "tiny-*") -> Path:
+    one = entry(does={"read": {"do": "echo"}, "wipe": {"do": "echo"}, "mine": {"do": "echo"}})
+    return write_config(
+        folder,
+        {"one": one},
+        {
+            "directTools": ["mcp:one:*"],
+            "policy": {"ownerOnly": ["*:mine"]},
+            "profiles": {"coder": {"deny": ["*:wipe"]}, "tiny": {"allow": ["*:read"], "clients": [clients]}},
+            "http": {
+                "tokens": {
+                    "owner": hashed("owner"),
+                    "coder": {"hash": hashed("coder"), "profile": "coder"},
+                    "lost": {"hash": hashed("lost"), "profile": "no such profile"},
+                }
+            },
+        },
+    )
+
+
+async def published(url: str, token: str, mode: str) -> list[str]:
+    async with (
+        http_client(TOKENS[token]) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        mine = await client.call_tool("tool_call", {"id": "mcp:one:mine", "args": {}})
+        assert mine.is_error is (token != "owner")
+        return [name for name in names if not name.startswith("tool_")]
+
+
+async def test_a_token_brings_its_profile(tmp_path: Path) -> None:
+    async with open_http_gateway(config(tmp_path)) as gateway:
+        with anyio.fail_after(60):
+            for mode in ("legacy", "2026-07-28"):
+                assert await published(gateway.url, "owner", mode) == ["mine", "read", "wipe"]
+                assert await published(gateway.url, "coder", mode) == ["read"]
+        async with http_client(TOKENS["lost"]) as http:
+            assert (await http.post(gateway.url, json={})).status_code == 401
+    assert "which there is not; nobody may enter with it" in gateway.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "clients", "era", "expected"),
+    [
+        ("coder", "tiny-*", "legacy", ["read"]),
+        ("coder", "tiny-*", "modern", ["read"]),
+        ("", "tiny-*", "legacy", ["mine", "read", "wipe"]),
+        ("", "ha*", "legacy", ["read"]),
+        ("", "ha*", "modern", ["read"]),
+    ],
+)
+async def test_serve_is_under_its_profile_and_a_clients_name_narrows_it(
+    tmp_path: Path, profile: str, clients: str, era: Literal["legacy", "modern"], expected: list[str]
+) -> None:
+    command = [*SERVE, "--profile", profile]
+    async with open_host(config(tmp_path, clients), era=era, command=command) as host:
+        listed: list[object] = []
+        with anyio.fail_after(60):
+            while listed != expected:  # the upstream may still be starting
+                listed = [
+                    name for name in tool_names(await host.ask("tools/list")) if not str(name).startswith("tool_")
+                ]
+        wiped = await host.call("tool_call", {"id": "mcp:one:wipe", "args": {}})
+        assert (wiped.get("isError") is True) is ("wipe" not in expected)
+
+
+def test_serve_refuses_to_start_under_a_profile_that_there_is_not(tmp_path: Path) -> None:
+    for more in ([], ["--http", "0"]):
+        ran = subprocess.run(
+            [*SERVE, "--config", str(config(tmp_path)), "--profile", "codr", *more],
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout) == (4, "")
+        assert "There is no profile 'codr' under gateway.profiles. Those that there are: coder, tiny." in ran.stderr

@@ -1,0 +1,273 @@
+"""What stands between a valid call and its dispatch: the operator's hook, and a person's word."""
+
+import json
+import shlex
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.session import ClientRequestContext
+from mcp_types import ElicitRequestParams, ElicitResult
+
+from server.access import Caller
+from server.approvals import MOST_MINUTES, Approvals
+from server.asking import MOST_OPEN, OpenQuestions
+from server.clearance import Question
+from server.config import load
+from server.hooks import Hook, HookAnswer
+from tests.support.cli_runs import toolfold
+from tests.support.gateways import Opened, error_of, gateway
+from tests.support.hosts import SERVE, environment
+from tests.support.upstreams import entry, received, write_config
+from upstream_clients import JsonObject
+
+ADD: JsonObject = {
+    "name": "add",
+    "description": "Adds.",
+    "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+}
+
+
+def adder(folder: Path) -> dict[str, dict[str, object]]:
+    return {"one": entry(log=str(folder / "log"), tools=[ADD], does={"add": {"do": "echo"}})}
+
+
+def sent(folder: Path) -> list[object]:
+    """The arguments of every call that reached the upstream."""
+    messages = [message for message in received(folder / "log") if message.get("method") == "tools/call"]
+    return [json.loads(json.dumps(message["params"]))["arguments"] for message in messages]
+
+
+def command(code: str, seconds: float = 20) -> Hook:
+    return Hook((sys.executable, "-c", f"import json, sys, time\nevent = json.load(sys.stdin)\n{code}"), {}, seconds)
+
+
+EVENT: JsonObject = {
+    "id": "mcp:one:add",
+    "arguments": {"n": 1},
+    "caller": {"profiles": [], "client": "", "owner": True},
+}
+NO_ANSWER = HookAnswer(is_allowed=False, reason="the operator's hook gave no usable answer")
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("print(json.dumps({'decision': 'allow'}))", HookAnswer(is_allowed=True)),
+        (
+            "print(json.dumps({'decision': 'block', 'reason': event['id'] + '\\x1b[8m'}))",
+            HookAnswer(is_allowed=False, reason="mcp:one:add"),
+        ),
+        (
+            "print(json.dumps({'decision': 'allow', 'arguments': {'n': event['arguments']['n'] + 1}}))",
+            HookAnswer(is_allowed=True, arguments={"n": 2}),
+        ),
+        ("print('yes')", NO_ANSWER),
+        ("print(json.dumps({'decision': 'allow', 'arguments': 5}))", NO_ANSWER),
+        ("print(json.dumps({'decision': 'maybe'}))", NO_ANSWER),
+        ("print(json.dumps({'decision': 'allow'})); sys.exit(3)", NO_ANSWER),
+        ("print('x' * 2_000_000)", NO_ANSWER),
+    ],
+)
+async def test_a_command_answers_and_what_is_no_answer_blocks(code: str, answer: HookAnswer) -> None:
+    assert await command(code)(EVENT) == answer
+
+
+async def test_a_command_that_hangs_or_is_not_there_blocks() -> None:
+    late = HookAnswer(is_allowed=False, reason="the operator's hook did not answer in time")
+    assert await command("time.sleep(60)", seconds=0.3)(EVENT) == late
+    assert await Hook(("/nowhere/at/all",), {}, 5)(EVENT) == NO_ANSWER
+
+
+def plain(event: JsonObject) -> JsonObject:
+    return {"decision": "block", "reason": f"not {event['id']}"}
+
+
+async def awaited(_event: JsonObject) -> JsonObject:
+    return {"decision": "allow"}
+
+
+def failing(_event: JsonObject) -> JsonObject:
+    raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [
+        ("plain", HookAnswer(is_allowed=False, reason="not mcp:one:add")),
+        ("awaited", HookAnswer(is_allowed=True)),
+        ("failing", NO_ANSWER),
+        ("missing", NO_ANSWER),
+    ],
+)
+async def test_a_callable_answers_too(monkeypatch: pytest.MonkeyPatch, function: str, answer: HookAnswer) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    assert await Hook((f"test_clearance:{function}",), {}, 20)(EVENT) == answer
+
+
+@asynccontextmanager
+async def hooked(folder: Path, code: str) -> AsyncIterator[Opened]:
+    """A gateway whose hook is this program, from a file in a person's own folder."""
+    script = folder / "hook.py"
+    script.write_text(f"import json, sys\nevent = json.load(sys.stdin)\n{code}\n")
+    settings = {"hooks": {"beforeCall": [sys.executable, str(script)], "timeoutMs": 20_000}}
+    async with gateway(folder, adder(folder), settings) as opened:
+        yield opened
+
+
+async def test_a_hook_decides_on_every_call_and_its_arguments_are_validated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    code = (
+        "n = event['arguments']['n']\n"
+        "answer = {'decision': 'block', 'reason': 'too much'} if n > 9 else {'decision': 'allow'}\n"
+        "if n < 0: answer['arguments'] = {'n': 'minus'}\n"
+        "if n == 0: answer['arguments'] = {'n': 7}\n"
+        "print(json.dumps(answer))"
+    )
+    async with hooked(tmp_path, code) as opened:
+        answers = [await opened.call("mcp:one:add", {"n": n}) for n in (1, 0, 10, -1)]
+    assert [error_of(answer)["code"] if "isError" in answer else "" for answer in answers] == [
+        "",
+        "",
+        "blocked_by_hook",
+        "invalid_arguments",
+    ]
+    assert error_of(answers[2])["message"] == "mcp:one:add was not called: too much."
+    assert sent(tmp_path) == [{"n": 1}, {"n": 7}]
+
+
+async def test_a_hook_from_a_projects_file_is_never_run_and_nothing_is_called(tmp_path: Path) -> None:
+    async with hooked(
+        tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w'); print(json.dumps({{'decision': 'allow'}}))"
+    ) as opened:
+        assert error_of(await opened.call("mcp:one:add", {"n": 1}))["code"] == "blocked_by_hook"
+        assert "hook_not_trusted" in [finding.code for finding in opened.settings.findings]
+    assert not (tmp_path / "ran").exists()
+    assert sent(tmp_path) == []
+
+
+def meddling(event: JsonObject) -> JsonObject:
+    arguments = event["arguments"]
+    assert isinstance(arguments, dict)
+    arguments["n"] = "not a number"
+    return {"decision": "allow"}
+
+
+async def test_a_hook_changes_arguments_by_its_answer_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    async with gateway(tmp_path, adder(tmp_path), {"hooks": {"beforeCall": "test_clearance:meddling"}}) as opened:
+        assert "isError" not in await opened.call("mcp:one:add", {"n": 1})
+    assert sent(tmp_path) == [{"n": 1}]
+
+
+@pytest.mark.parametrize("hooks", [{"beforeCall": 5}, {"beforeCall": [1]}, "x", {"beforeCall": []}])
+def test_a_hook_that_cannot_be_read_lets_no_call_through(tmp_path: Path, hooks: object) -> None:
+    path = write_config(tmp_path, {}, {"hooks": hooks})
+    settings = load([path], {"XDG_CONFIG_HOME": str(tmp_path)}, tmp_path)
+    assert settings.gateway.hooks.before_call == ("",)
+    assert "bad_hook" in [finding.code for finding in settings.findings]
+
+
+ASKING = {"policy": {"ask": ["*:add"]}, "profiles": {"coder": {}}}
+
+
+async def test_without_a_host_that_can_ask_a_call_is_refused_until_a_person_approves_it(tmp_path: Path) -> None:
+    async with gateway(tmp_path, adder(tmp_path), ASKING) as opened:
+        [tool] = opened.running.library.snapshot.catalog.tools()
+        refused = error_of(await opened.call("mcp:one:add", {"n": 1}))
+        assert (refused["code"], refused["hint"]) == (
+            "approval_needed",
+            "A person can allow it for 10 minutes: toolfold approve mcp:one:add",
+        )
+        coders = partial(opened.ask, "tool_call", {"id": "add", "args": {"n": 1}}, caller=Caller("coder"))
+        assert str(error_of(await coders())["hint"]).endswith("toolfold approve mcp:one:add --profile coder")
+        assert error_of(await opened.call("mcp:one:add", {"n": "x"}))["code"] == "invalid_arguments"
+        assert sent(tmp_path) == []
+
+        Approvals(tmp_path / "toolfold-state").add(tool, "", 10)
+        assert "isError" not in await opened.call("mcp:one:add", {"n": 2})
+        assert error_of(await coders())["code"] == "approval_needed"
+    assert sent(tmp_path) == [{"n": 2}]
+
+
+async def test_an_approval_is_for_this_very_tool_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with gateway(tmp_path, adder(tmp_path)) as opened:
+        [tool] = opened.running.library.snapshot.catalog.tools()
+    approvals, now = Approvals(tmp_path / "state"), [1000.0]
+    monkeypatch.setattr("server.approvals.time.time", lambda: now[0])
+    assert not approvals.allow(tool, "")
+    approvals.add(tool, "", MOST_MINUTES * 9)
+    assert approvals.allow(tool, "")
+    assert not approvals.allow(replace(tool, definition={**ADD, "description": "Adds, and more."}), "")
+    assert not approvals.allow(tool, "coder")
+    now[0] += MOST_MINUTES * 60
+    assert not approvals.allow(tool, "")
+    now[0] = -1e9
+    assert not approvals.allow(tool, "")
+    (tmp_path / "state" / "approvals.json").write_text("[")
+    assert not approvals.allow(tool, "")
+
+
+def test_the_command_approves_what_the_refusal_names(tmp_path: Path) -> None:
+    write_config(tmp_path, adder(tmp_path), ASKING)
+    refused = toolfold(tmp_path, "call", "mcp:one:add", "n=1", "--json")
+    assert refused.code == 1
+    assert "approval_needed" in refused.out + refused.err
+    approved = toolfold(tmp_path, *shlex.split("approve mcp:one:add --for 1"))
+    assert (approved.code, approved.err) == (0, "mcp:one:add may be run for 1 minute.\n")
+    assert toolfold(tmp_path, "call", "mcp:one:add", "n=1").code == 0
+    assert sent(tmp_path) == [{"n": 1}]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_host_that_can_ask_asks_its_person(tmp_path: Path, mode: str) -> None:
+    asked: list[str] = []
+    answers = [
+        ElicitResult(action="accept", content={"allow": True}),
+        ElicitResult(action="accept", content={"allow": False}),
+        ElicitResult(action="decline"),
+    ]
+
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert context
+        asked.append(params.message)
+        return answers[len(asked) - 1]
+
+    config = write_config(tmp_path, adder(tmp_path), ASKING)
+    program, *arguments = SERVE
+    server = StdioServerParameters(
+        command=program, args=[*arguments, "--config", str(config)], cwd=tmp_path, env=environment(tmp_path)
+    )
+    with anyio.fail_after(60):
+        async with Client(server, mode=mode, elicitation_callback=ask) as client:
+            results = [
+                await client.call_tool("tool_call", {"id": "mcp:one:add", "args": {"n": n}})
+                for n in range(len(answers))
+            ]
+    assert [result.is_error for result in results] == [False, True, True]
+    assert asked == [f'May mcp:one:add be run with {{"n": {n}}}?' for n in range(len(answers))]
+    assert sent(tmp_path) == [{"n": 0}]
+
+
+def test_an_answer_counts_once_and_for_the_question_that_was_asked() -> None:
+    questions, one, other = OpenQuestions(), Question("?", "1"), Question("?", "2")
+    yes = {"toolfold_approval": {"action": "accept", "content": {"allow": True}}}
+    state = questions.put(one)["requestState"]
+    assert questions.answer(other, {"requestState": state, "inputResponses": yes}) is None
+    assert questions.answer(one, {"requestState": state, "inputResponses": yes}) is None
+    state = questions.put(one)["requestState"]
+    assert questions.answer(one, {"requestState": state, "inputResponses": yes}) is True
+    assert questions.answer(one, {"requestState": state, "inputResponses": yes}) is None
+    first = questions.put(one)["requestState"]
+    for _ in range(MOST_OPEN):
+        questions.put(other)
+    assert questions.answer(one, {"requestState": first, "inputResponses": yes}) is None
