@@ -175,20 +175,17 @@ class Gateway:
             else:
                 tool = await self._find_or_start(call.reference)
                 seen.ids = (tool.id,)
-                result = await self._called(tool, call)
+                if tool.source == CLIENT:
+                    raise run_by_the_host(tool)
+                try:
+                    result = await parts.calls.call(tool, call)
+                except UpstreamFailure as failure:
+                    told = parts.redact(failure.message), parts.redact(failure.hint)
+                    raise GatewayError(failure.code, *told) from None
+                finally:
+                    parts.on_call()
             seen.returned(result)
         return result
-
-    async def _called(self, tool: Tool, call: Call) -> JsonObject:
-        if tool.source == CLIENT:
-            raise run_by_the_host(tool)
-        parts = self._parts
-        try:
-            return await parts.calls.call(tool, call)
-        except UpstreamFailure as failure:
-            raise GatewayError(failure.code, parts.redact(failure.message), parts.redact(failure.hint)) from None
-        finally:
-            parts.on_call()
 
     async def _read_result(self, call: Call) -> JsonObject:
         calls = self._parts.calls

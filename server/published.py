@@ -46,6 +46,7 @@ class Published:
         self._modes = modes
         self._on_change = on_change
         self._started = time.time()
+        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), node, sinks)
         self._first = _first_surface(self._settings)
         self._running: Running | None = None
         self._relisted = anyio.Event()
@@ -54,7 +55,6 @@ class Published:
         self._refused: Refused | None = None
         self._observed: Publication | None = None
         self._sinks = sinks
-        self.hooks = Hooks(self._catalogue_changed, lambda _status: on_change(), node, sinks)
 
     @property
     def identity(self) -> Identity | None:
