@@ -160,7 +160,11 @@ class Gateway:
             refuse_circles(self._parts.node, call.meta)
         if call.reference == READ_RESULT_ID:
             return await self._read_result(call)
-        tool, redact = await self._find_or_start(call.reference), self._parts.redact
+        try:
+            tool = await self.find(call.reference)
+        except GatewayError as unknown:
+            tool = await self._found_after_start(call.reference, unknown)
+        redact = self._parts.redact
         try:
             return await self._parts.calls.call(tool, call)
         except UpstreamFailure as failure:
@@ -226,13 +230,10 @@ class Gateway:
             raise not_yet_listed(self._redacted(status), time.time())
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
-    async def _find_or_start(self, reference: str) -> Tool:
-        """As `find`, for a call: it waits for the upstream that its id names, where that has never been listed."""
-        try:
-            return await self.find(reference)
-        except GatewayError as unknown:
-            if unknown.code != "still_starting":
-                raise
+    async def _found_after_start(self, reference: str, unknown: GatewayError) -> Tool:
+        """For a call: waits for the upstream that its id names, where that is why the tool is not known."""
+        if unknown.code != "still_starting":
+            raise unknown
         owner = owner_in(reference)
         try:
             await self._parts.hurry(owner)
