@@ -173,7 +173,10 @@ class Gateway:
                 seen.ids = (READ_RESULT_ID,)
                 result = await self._read_result(call)
             else:
-                tool = await self._find_or_start(call.reference)
+                try:
+                    tool = await self.find(call.reference)
+                except GatewayError as unknown:
+                    tool = await self._found_after_start(call.reference, unknown)
                 seen.ids = (tool.id,)
                 if tool.source == CLIENT:
                     raise run_by_the_host(tool)
@@ -266,13 +269,10 @@ class Gateway:
             raise unavailable(known)
         raise with_starting(unresolved(found), self._statuses(), snapshot.listed)
 
-    async def _find_or_start(self, reference: str) -> Tool:
-        """As `find`, for a call: it waits for the upstream that its id names, where that has never been listed."""
-        try:
-            return await self.find(reference)
-        except GatewayError as unknown:
-            if unknown.code != "still_starting":
-                raise
+    async def _found_after_start(self, reference: str, unknown: GatewayError) -> Tool:
+        """For a call: waits for the upstream that its id names, where that is why the tool is not known."""
+        if unknown.code != "still_starting":
+            raise unknown
         owner = upstream_in(reference)
         try:
             await self._parts.hurry(owner)
