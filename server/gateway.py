@@ -156,7 +156,8 @@ class Gateway:
         Raises:
             GatewayError: for whatever stands in the way, an upstream's failure included.
         """
-        parts, access = self._parts, self._access
+        parts = self._current.parts
+        access = parts.accesses.of(self._caller)
         parts.on_call()
         with Observation(parts.sinks, "call", call.via) as seen:
             if PATH_META in call.meta:
@@ -165,23 +166,23 @@ class Gateway:
                 seen.ids = (READ_RESULT_ID,)
                 result = await self._read_result(call)
             else:
-                tool = await self._find_or_start(call.reference, access)
+                try:
+                    tool = await self._find(call.reference, access)
+                except GatewayError as unknown:
+                    tool = await self._found_after_start(call.reference, access, unknown)
                 seen.ids = (tool.id,)
-                result = await self._called(tool, call)
+                clearing = self._current.parts.clearing(tool, self._caller)
+                if tool.source == CLIENT:
+                    raise run_by_the_host(tool)
+                try:
+                    result = await parts.calls.call(tool, call, clearing)
+                except UpstreamFailure as failure:
+                    told = parts.redact(failure.message), parts.redact(failure.hint)
+                    raise GatewayError(failure.code, *told) from None
+                finally:
+                    parts.on_call()
             seen.returned(result)
         return result
-
-    async def _called(self, tool: Tool, call: Call) -> JsonObject:
-        parts = self._parts
-        clearing = parts.clearing(tool, self._caller)
-        if tool.source == CLIENT:
-            raise run_by_the_host(tool)
-        try:
-            return await parts.calls.call(tool, call, clearing)
-        except UpstreamFailure as failure:
-            raise GatewayError(failure.code, parts.redact(failure.message), parts.redact(failure.hint)) from None
-        finally:
-            parts.on_call()
 
     async def _read_result(self, call: Call) -> JsonObject:
         calls = self._parts.calls
@@ -248,7 +249,7 @@ class Gateway:
 
     async def _find(self, reference: str, access: Access) -> Tool:
         sees = None if access.sees_all else access.sees
-        found = self._parts.library.snapshot.catalog.resolve(reference, sees)
+        found = self._current.parts.library.snapshot.catalog.resolve(reference, sees)
         if isinstance(found, Tool):
             return found
         snapshot = await self._parts.library.caught_up()
@@ -267,14 +268,11 @@ class Gateway:
             raise unavailable(known)
         raise with_starting(unresolved(found), self._parts.reachable(self._access), snapshot.listed)
 
-    async def _find_or_start(self, reference: str, access: Access) -> Tool:
-        """As `find`, for a call: it waits for the upstream that its id names, where that has never been listed."""
-        try:
-            return await self._find(reference, access)
-        except GatewayError as unknown:
-            owner = upstream_in(reference)
-            if unknown.code != "still_starting" or not access.may_reach(owner):
-                raise
+    async def _found_after_start(self, reference: str, access: Access, unknown: GatewayError) -> Tool:
+        """For a call: waits for the upstream that its id names, where that is why the tool is not known."""
+        owner = upstream_in(reference)
+        if unknown.code != "still_starting" or not access.may_reach(owner):
+            raise unknown
         try:
             await self._parts.hurry(owner)
         except UpstreamError as error:

@@ -254,7 +254,8 @@ class Upstream:
                 await self.settled()
 
     async def _connected(self) -> Session:
-        await self.hurry()
+        if self._session is None:
+            await self.hurry()
         if self._session is None:
             raise self._down()
         return self._session

@@ -107,7 +107,8 @@ def _wrong_headers(headers: Mapping[str, str]) -> Iterable[Trouble]:
 def _wrong_helper(entry: EntryInput, site: Site) -> Iterable[Trouble]:
     if entry.headers_helper and not site.is_users_own:
         message = "`headersHelper` runs a program, and is not used from a file that a project may have brought."
-        yield Trouble("helper_not_trusted", message, "Move the entry to a configuration file in your home folder.")
+        fix = "Move the entry to a file in your settings folder, such as ~/.config/toolfold/mcp.json."
+        yield Trouble("helper_not_trusted", message, fix)
 
 
 def _wrong_environment(given: Mapping[str, str]) -> Iterable[Trouble]:

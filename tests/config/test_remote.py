@@ -81,6 +81,13 @@ def test_what_cannot_be_connected_to_is_marked(entry: dict[str, object], code: s
     assert code in [trouble.code for trouble in connection.troubles]
 
 
+def test_a_helper_that_is_not_trusted_is_told_where_it_would_be() -> None:
+    place = "~/.config/toolfold/mcp.json"
+    connection, _ = connect({"url": "https://x", "headersHelper": "y"}, is_users_own=False)
+    assert [place in trouble.fix for trouble in connection.troubles] == [True]
+    assert is_users_own(Path(place.replace("~", "/home/ann")), {"HOME": "/home/ann"})
+
+
 def test_headers_of_the_transport_and_empty_ones_are_not_sent() -> None:
     headers = {"Accept": "x", "mcp-session-id": "x", "Empty": " ", "a": "1", "A": "2", "B": " padded "}
     connection, findings = connect({"url": "https://x.test", "headers": headers})

@@ -1,7 +1,7 @@
-"""A real OpenClaw Gateway on loopback: its files in one folder, one model that is ours, and no way out.
+"""A real OpenClaw Gateway on loopback: its files in one folder, and one model that is ours.
 
-Nothing of it looks for updates, other machines or other models. Its log is a file of its own, which is where it tells why a
-tool has failed.
+It looks for no updates, other machines or other models; what it still asks is the name clawhub.ai, at its start. Its log
+is a file of its own, which is where it tells why a tool has failed.
 """
 
 import json
