@@ -12,6 +12,7 @@ Laws
    era of the connection, or would refuse, is never granted here.
 """
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -60,7 +61,7 @@ class Front:
         self._listing = listing
         self._pipe: Pipe | None = None
         self._waiting: deque[JsonObject] = deque()
-        self._wake = anyio.Event()
+        self._wake: asyncio.Future[None] | None = None  # no event: that saves thirty function calls in every call
         self._paused = False
         self._open: dict[object, JsonObject] = {}
         self._deferred: list[tuple[JsonObject, Callable[[], JsonObject]]] = []
@@ -111,13 +112,18 @@ class Front:
     async def next_for_sdk(self) -> JsonObject:
         """The host's next message that the SDK must see, in order."""
         while not self._waiting:
-            self._wake = anyio.Event()
-            await self._wake.wait()
+            self._wake = asyncio.get_running_loop().create_future()
+            await self._wake
         message = self._waiting.popleft()
         if self._paused and len(self._waiting) <= WAITING_LOW and self._pipe is not None:
             self._paused = False
             self._pipe.resume_reading()
         return message
+
+    def _rouse(self) -> None:
+        """There is something for the SDK to see."""
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
 
     def from_sdk(self, message: JsonObject) -> None:
         """A message of the SDK for the host. An answer that nobody waits for is dropped."""
@@ -194,7 +200,7 @@ class Front:
         asks = _asks(params["capabilities"])
         known: JsonObject = {"protocolVersion": version, "capabilities": asks, "clientInfo": self.host}
         self._waiting.append({"jsonrpc": "2.0", "id": REPLAYED_ID, "method": "initialize", "params": known})
-        self._wake.set()
+        self._rouse()
         return self._later(message, partial(self._greeting, version), is_known=self._identity is not None)
 
     def _greeting(self, version: str) -> JsonObject:
@@ -244,7 +250,7 @@ class Front:
         elif method == "notifications/cancelled":
             self._forget_cancelled(message.get("params"))
         self._waiting.append(message)
-        self._wake.set()
+        self._rouse()
         if len(self._waiting) > WAITING_HIGH and self._pipe is not None and not self._paused:
             self._paused = True
             self._pipe.pause_reading()

@@ -179,8 +179,6 @@ class Gateway:
                 except UpstreamFailure as failure:
                     told = parts.redact(failure.message), parts.redact(failure.hint)
                     raise GatewayError(failure.code, *told) from None
-                finally:
-                    parts.on_call()
             seen.returned(result)
         return result
 

@@ -25,7 +25,7 @@ class Pace:
         self._rested = 0.0
 
     def called(self) -> None:
-        """A call has come or is done."""
+        """A call has come."""
         self._called = time.monotonic()
 
     def give_way(self) -> None:

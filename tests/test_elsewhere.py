@@ -11,8 +11,12 @@ from typing import Final
 
 PROJECT: Final = Path(__file__).parents[1]
 
-ONLY_THERE: Final = ("upstream_clients.platform.posix", "upstream_clients.platform.watchdog_process")
-"""What `current_platform` imports on POSIX alone, and the script that no platform but POSIX starts."""
+ONLY_THERE: Final = (
+    "server.code.launcher",
+    "upstream_clients.platform.posix",
+    "upstream_clients.platform.watchdog_process",
+)
+"""What `current_platform` imports on POSIX alone, and the scripts that no platform but POSIX starts."""
 
 IMPORTING: Final = """
 import importlib, os, pkgutil, select, signal, sys

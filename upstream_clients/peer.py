@@ -9,6 +9,7 @@ Laws
 3. Requests that the upstream sends to us are refused with -32601, except `ping`.
 """
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -43,7 +44,9 @@ class Patience:
 
 
 class _Pending:
-    __slots__ = ("answered", "error", "on_progress", "patience", "result", "scope", "total_deadline")
+    """One request under way. `done` is a future and no event: that saves thirty function calls in every call."""
+
+    __slots__ = ("done", "error", "is_settled", "on_progress", "patience", "result", "scope", "total_deadline")
 
     def __init__(self, patience: Patience, on_progress: Progress | None) -> None:
         now = anyio.current_time()
@@ -51,15 +54,17 @@ class _Pending:
         self.total_deadline = now + patience.total
         self.scope = anyio.CancelScope(deadline=min(now + patience.idle, self.total_deadline))
         self.on_progress = on_progress
-        self.answered = anyio.Event()
+        self.is_settled = False
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.result: JsonObject = {}
         self.error: UpstreamError | None = None
 
     def settle(self, result: JsonObject, error: UpstreamError | None) -> None:
         """The first outcome counts: an answer stays one although the connection ends before anyone has looked at it."""
-        if not self.answered.is_set():
-            self.result, self.error = result, error
-            self.answered.set()
+        if not self.is_settled:
+            self.is_settled, self.result, self.error = True, result, error
+            if not self.done.done():  # it is, where nobody waits any more
+                self.done.set_result(None)
 
     def extend(self) -> None:
         self.scope.deadline = min(anyio.current_time() + self.patience.idle, self.total_deadline)
@@ -97,12 +102,12 @@ class Peer:
         pending = self._pending[request_id] = _Pending(patience, on_progress)
         try:
             with pending.scope:
-                await pending.answered.wait()
+                await pending.done
         finally:
             del self._pending[request_id]
-            if not pending.answered.is_set():
+            if not pending.is_settled:
                 self._abandon(request_id, method)
-        if not pending.answered.is_set():
+        if not pending.is_settled:
             raise _timed_out(method, patience, total_reached=anyio.current_time() >= pending.total_deadline)
         if pending.error is not None:
             raise pending.error
@@ -140,7 +145,7 @@ class Peer:
     def _take_answer(self, message: JsonObject) -> None:
         request_id = message.get("id")
         pending = self._pending.get(request_id) if type(request_id) is int else None
-        if pending is None or pending.answered.is_set():
+        if pending is None or pending.is_settled:
             self.dropped += 1
             return
         result = message.get("result")
@@ -159,7 +164,7 @@ class Peer:
         token = params.get("progressToken")
         pending = self._pending.get(token) if type(token) is int else None
         progress = params.get("progress")
-        if pending is None or pending.answered.is_set() or not isinstance(progress, (int, float)):
+        if pending is None or pending.is_settled or not isinstance(progress, (int, float)):
             self.dropped += 1
             return
         pending.extend()

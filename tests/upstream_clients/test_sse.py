@@ -22,6 +22,7 @@ from upstream_clients import (
     UpstreamTimeout,
     UpstreamUnauthorized,
 )
+from upstream_clients.bulkhead import IN_FLIGHT
 
 SSE: Final = ("sse",)
 
@@ -94,7 +95,11 @@ async def test_answers_find_their_calls_in_any_order() -> None:
     def shuffled(request: Request) -> str | bytes:
         body = {"content": [{"type": "text", "text": request.name}]}
         held.append(json.dumps({"jsonrpc": "2.0", "id": request.message["id"], "result": body}))
-        return "".join(f"data: {each}\n\n" for each in reversed(held)).encode() if len(held) == 20 else b": more\n\n"
+        return (
+            "".join(f"data: {each}\n\n" for each in reversed(held)).encode()
+            if len(held) == IN_FLIGHT
+            else b": more\n\n"
+        )
 
     got: dict[str, str] = {}
     async with http_stub() as stub:
@@ -104,9 +109,9 @@ async def test_answers_find_their_calls_in_any_order() -> None:
             async def call(name: str) -> None:
                 got[name] = text_of(await fleet.call("a", name, {}, {}))
 
-            for number in range(20):
+            for number in range(IN_FLIGHT):
                 tasks.start_soon(call, f"t{number}")
-    assert got == {f"t{number}": f"t{number}" for number in range(20)}
+    assert got == {f"t{number}": f"t{number}" for number in range(IN_FLIGHT)}
 
 
 async def test_a_large_message_arrives_and_the_limit_is_ours() -> None:
