@@ -107,8 +107,8 @@ class _Names:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._ids: dict[str, list[str]] = defaultdict(list)
         for tool in tools:
-            self._ids[tool.id].append(tool.id)
-            self._ids[tool.name].append(tool.id)
+            for name in {tool.id, tool.name, tool.bare_name}:
+                self._ids[name].append(tool.id)
 
     def ids(self, wanted: str) -> Sequence[str]:
         return self._ids.get(wanted, ())
@@ -136,7 +136,7 @@ def _near_duplicates(tools: Sequence[Tool], search: Search) -> tuple[Likeness, .
             other = known.get(match.tool_id)
             if other is None or other.owner == tool.owner:
                 continue
-            shared = len(said[tool.id] & said[other.id]) / len(said[tool.id] | said[other.id])
+            shared = len(said[tool.id] & said[other.id]) / (len(said[tool.id] | said[other.id]) or 1)
             if shared >= NEAR_DUPLICATE:
                 first, second = sorted((tool.id, other.id))
                 pairs[first, second] = shared

@@ -1,4 +1,5 @@
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from index import (
     Exposure,
     JsonObject,
     Question,
+    Score,
     SearchIndex,
     Tool,
     approximate_tokens,
@@ -148,3 +150,15 @@ def test_of_many_bad_lines_five_are_named() -> None:
 def test_any_text_is_read_as_questions_or_refused(text: str) -> None:
     with suppress(BadQuestions):
         assert all(one.query.strip() and one.wanted for one in read_questions(text))
+
+
+def test_tools_without_a_single_word_are_judged_too() -> None:
+    tools = (tool("a:--", ""), tool("b:--", ""))
+    found = evaluate(tools, SearchIndex.build(tools))
+    assert (found.near_duplicates, found.collisions) == ((), {"--": ("mcp:a:--", "mcp:b:--")})
+
+
+def test_a_question_may_name_a_tool_behind_a_gateway_by_the_last_part_of_its_id() -> None:
+    tools = (replace(TOOLS[0], id="mcp:team:mcp:garden:water", owner="team", name="mcp:garden:water"),)
+    questions = [Question("valve", (wanted,)) for wanted in ("water", "mcp:garden:water", "mcp:team:mcp:garden:water")]
+    assert evaluate(tools, SearchIndex.build(tools), questions).by_questions == Score(3, ())
