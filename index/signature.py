@@ -9,14 +9,15 @@ Laws:
 4. The lines are those of OpenClaw 2026.9.6, which `make golden` compares: so a line that has no room left for the mark of
    what is left out is `unknown`, where leaving out one property more would have done.
 5. A plain line holds of the schema's own text nothing but single names of up to three words, with a sign of ours between
-   any two of them, and in alphabetical order.
+   any two of them, and in alphabetical order, whatever their capitals: values however they are spread over branches, and
+   properties, of which the required ones come first.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 from index.tool import JsonObject
@@ -66,6 +67,11 @@ _LIMITS = (
 class _Type:
     text: str
     complete: bool
+    choices: tuple[str, ...] = ()  # what the text is a union of, if it is one
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return self.choices or (self.text,)
 
 
 _NOT_SAID = _Type(UNKNOWN, complete=False)
@@ -94,8 +100,8 @@ def _render(schema: object, depth: int, bounds: _Bounds) -> _Type:
         return _NOT_SAID
     said = _of_shape(schema, depth, bounds)
     if schema.get("nullable") is True and said.text != UNKNOWN:
-        said = _Type(f"{said.text} | null", said.complete)
-    return _Type(said.text, said.complete and _UNSAID.isdisjoint(schema))
+        said = _Type(f"{said.text} | null", said.complete, (*said.members, "null"))
+    return replace(said, complete=said.complete and _UNSAID.isdisjoint(schema))
 
 
 def _of_shape(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
@@ -108,7 +114,7 @@ def _of_shape(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
         return _branches(schema, depth, bounds)
     declared = schema.get("type", "object" if "properties" in schema else None)
     if isinstance(declared, list):
-        return _union([partial(_of_type, one, schema, depth, bounds) for one in declared])
+        return _union([partial(_of_type, one, schema, depth, bounds) for one in declared], bounds)
     if declared is None:
         return _Type(UNKNOWN, complete=True)
     return _of_type(declared, schema, depth, bounds)
@@ -144,11 +150,10 @@ def _literals(values: list[object], schema: JsonObject, bounds: _Bounds) -> _Typ
     hidden = bounds.plain and not all(_is_plain(value) for value in values if isinstance(value, str))
     if 0 < len(values) <= _MAX_ENUM_VALUES and not hidden:
         said = [_literal(value) for value in values]
-        if bounds.plain:  # in an order of its own, a list of values could read like a sentence
-            said = sorted(said, key=str)
-        joined = " | ".join(text for text in said if text)
+        choices = _in_our_order((text for text in said if text), bounds)
+        joined = " | ".join(choices)
         if all(said) and len(joined) <= _MAX_ENUM_CHARS:
-            return _Type(joined, complete=True)
+            return _Type(joined, complete=True, choices=choices)
     declared = schema.get("type")
     plain = _PLAIN_TYPES.get(declared) if isinstance(declared, str) else None
     return _Type(plain, complete=False) if plain else _NOT_SAID
@@ -177,16 +182,29 @@ def _branches(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
         return _NOT_SAID
     if branches and all(isinstance(branch, dict) and "const" in branch for branch in branches):
         return _literals([branch["const"] for branch in branches], schema, bounds)
-    return _union([partial(_render, branch, depth + 1, bounds) for branch in branches])
+    return _union([partial(_render, branch, depth + 1, bounds) for branch in branches], bounds)
 
 
-def _union(members: list[Callable[[], _Type]]) -> _Type:
+def _union(members: list[Callable[[], _Type]], bounds: _Bounds) -> _Type:
     if not 0 < len(members) <= _MAX_UNION_MEMBERS:
         return _NOT_SAID
     said = [member() for member in members]
     if any(member.text == UNKNOWN for member in said):
         return _NOT_SAID
-    return _Type(" | ".join(dict.fromkeys(member.text for member in said)), all(member.complete for member in said))
+    # As they are where the order is the schema's: a branch that is a union itself stays together.
+    texts = (text for member in said for text in (member.members if bounds.plain else (member.text,)))
+    choices = _in_our_order(dict.fromkeys(texts), bounds)
+    return _Type(" | ".join(choices), all(member.complete for member in said), choices)
+
+
+def _in_our_order(texts: Iterable[str], bounds: _Bounds) -> tuple[str, ...]:
+    """For a plain line, values before the names of types: in an order of its own, a union could read like a sentence."""
+    return tuple(sorted(texts, key=_alphabetical) if bounds.plain else texts)
+
+
+def _alphabetical(text: str) -> tuple[bool, str, str]:
+    is_own = '"' in text or "{" in text
+    return (False, text.casefold(), text) if is_own else (True, "", "")
 
 
 def _object(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
@@ -207,7 +225,7 @@ def _object(schema: JsonObject, depth: int, bounds: _Bounds) -> _Type:
 def _properties(properties: JsonObject, required: set[str], depth: int, bounds: _Bounds) -> tuple[list[_Type], bool]:
     """The properties that fit, required ones first, and whether these are all."""
     shown = (key for key in properties if isinstance(key, str) and (_is_plain(key) or not bounds.plain))
-    keys = sorted(shown, key=lambda key: (key not in required, key))
+    keys = sorted(shown, key=lambda key: (key not in required, key.casefold() if bounds.plain else "", key))
     parts: list[_Type] = []
     room = bounds.chars - len("{  }") + len("; ")
     for key in keys[: bounds.properties]:

@@ -264,6 +264,27 @@ def test_values_of_an_untrusted_schema_are_not_said_in_its_order() -> None:
     assert plain_signature(schema) == '{ mode?: "all" | "now" | "send-the-keys" | "to-me" | 7 }'
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_branches_of_an_untrusted_schema_are_not_said_in_its_order(keyword: str) -> None:
+    schema = record(
+        mode={keyword: [{"enum": ["send"]}, {"enum": ["the", "keys"]}, {"type": "string"}, {"const": "now"}]}
+    )
+    assert plain_signature(schema) == '{ mode?: "keys" | "now" | "send" | "the" | string }'
+    assert signature(schema) == '{ mode?: "send" | "the" | "keys" | string | "now" }'
+
+
+def test_capitals_do_not_put_names_of_an_untrusted_schema_into_an_order_of_its_own() -> None:
+    names = ("SEND", "Keys", "all", "now")
+    string = {"type": "string"}
+    assert plain_signature(record(**dict.fromkeys(names, string))) == (
+        "{ all?: string; Keys?: string; now?: string; SEND?: string }"
+    )
+    assert plain_signature(record(mode={"enum": [*names]})) == '{ mode?: "all" | "Keys" | "now" | "SEND" }'
+    assert signature(record(**dict.fromkeys(names, string))) == (
+        "{ Keys?: string; SEND?: string; all?: string; now?: string }"
+    )
+
+
 def exactly(chars: int) -> JsonObject:
     """Properties whose line has so many characters."""
     keys = [f"p{n}{'y' * 20}" for n in range(7)]
