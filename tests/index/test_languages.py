@@ -108,3 +108,23 @@ def test_words_that_could_not_be_translated_do_not_empty_an_answer(index: Search
 
 def test_a_name_that_no_tool_has_still_empties_an_answer(index: SearchIndex) -> None:
     assert index.search("найти Zyxwvut", 2) == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("compartir archivo", "mcp:o:share_file"),
+        ("compartir un archivo con alguien", "mcp:o:share_file"),
+        ("comparar dos archivos", "mcp:o:compare_files"),
+        ("comparaison de fichiers", "mcp:o:compare_files"),
+        ("comparando arquivos", "mcp:o:compare_files"),
+        ("Wetter in Berlin", "mcp:o:get_weather"),
+    ],
+)
+def test_a_word_of_one_language_is_not_taken_for_what_it_resembles_in_another(query: str, best: str) -> None:
+    tools = (
+        tool("o:share_file", "Share a file with a person."),
+        tool("o:compare_files", "Compare two files."),
+        tool("o:get_weather", "Get the forecast of a city."),
+    )
+    assert [match.tool_id for match in SearchIndex.build(tools).search(query, 1)] == [best]
