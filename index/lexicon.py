@@ -103,8 +103,8 @@ class Lexicon:
         return max(found.values(), key=lambda one: one.length, default=None)
 
     def _latin_language(self, parts: Sequence[Stretch]) -> str:
-        """The language that most of the words in Latin letters belong to; empty for English."""
-        votes, english_here, meanings = Counter[str](), Counter[str](), Counter[str]()
+        """The language that most of the words in Latin letters belong to, most exactly; empty for English."""
+        votes, english_here, meanings, rests = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         english = 0
         for place, part in enumerate(parts):
             if part.unspaced or not part.text.isascii():
@@ -115,7 +115,12 @@ class Lexicon:
                 votes[language] += 0 if points else _CERTAIN
                 english_here[language] += points
                 meanings[language] += found.english != (NO_MEANING,)
-        language, count = max(votes.items(), key=lambda vote: (vote[1], meanings[vote[0]], vote[0]), default=("", 0))
+                rests[language] += len(found.rest)
+
+        def rank(vote: tuple[str, int]) -> tuple[int, int, int, str]:
+            return vote[1], meanings[vote[0]], -rests[vote[0]], vote[0]
+
+        language, count = max(votes.items(), key=rank, default=("", 0))
         return language if count > english - english_here[language] and meanings[language] else ""
 
     def _points_to_english(self, word: str) -> int:

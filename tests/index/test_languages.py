@@ -119,6 +119,7 @@ def test_a_name_that_no_tool_has_still_empties_an_answer(index: SearchIndex) -> 
         ("comparaison de fichiers", "mcp:o:compare_files"),
         ("comparando arquivos", "mcp:o:compare_files"),
         ("Wetter in Berlin", "mcp:o:get_weather"),
+        ("consultar archivo", "mcp:o:get_file"),
     ],
 )
 def test_a_word_of_one_language_is_not_taken_for_what_it_resembles_in_another(query: str, best: str) -> None:
@@ -126,5 +127,7 @@ def test_a_word_of_one_language_is_not_taken_for_what_it_resembles_in_another(qu
         tool("o:share_file", "Share a file with a person."),
         tool("o:compare_files", "Compare two files."),
         tool("o:get_weather", "Get the forecast of a city."),
+        tool("o:get_file", "Get a file."),
+        tool("o:archive_page", "Show an archive."),
     )
     assert [match.tool_id for match in SearchIndex.build(tools).search(query, 1)] == [best]
