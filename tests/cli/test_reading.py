@@ -10,7 +10,7 @@ from upstream_clients import State, UpstreamStatus
 NOW = {
     "name": "now",
     "title": "Current time",
-    "description": "Get the current time\nin a zone.\u202e\x1b[31m",
+    "description": "Get the current time\nin a zone.\x1b[31m",
     "inputSchema": {
         "type": "object",
         "properties": {"zone": {"type": "string", "description": "An IANA zone."}, "count": {"type": "integer"}},
@@ -19,9 +19,11 @@ NOW = {
     "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": "?"},
     "x-unknown": [1],
 }
+PLAIN = {**NOW, "description": "Get the current time\nin a zone."}
 UNSOUND = {"name": "two words", "description": "Never usable.", "inputSchema": {"type": "object"}}
 SECRET = {"name": "reset", "description": "Forget the time.", "inputSchema": {"type": "object"}}
-CLEAN = "Get the current time in a zone.[31m"
+WARNING = "it is suspicious: its description holds control characters"
+CLEAN = "Get the current time in a zone."
 
 
 def starts(file: Path) -> int:
@@ -36,7 +38,7 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
     assert ran.member("tools") == [
         {
             "id": "mcp:time:now", "upstream": "time", "name": "now", "label": "Current time", "description": CLEAN,
-            "exposure": "catalog",
+            "exposure": "catalog", "warning": WARNING,
         },
         {
             "id": "mcp:time:two words", "upstream": "time", "name": "two words", "label": "two words",
@@ -52,7 +54,7 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
     assert (again.code, again.err) == (0, "")
     assert again.out == (
         "time · 2 tools · 1 hidden by the configuration (--all) · stored listing\n"
-        f"mcp:time:now        {CLEAN}\n"
+        f"mcp:time:now        ({WARNING}: see `toolfold trust`) {CLEAN}\n"
         "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
         "\n"
     )
@@ -60,7 +62,7 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
     everything = toolfold(tmp_path, "list", "--all")
     assert everything.out == (
         "time · 2 tools · 1 hidden by the configuration · stored listing\n"
-        f"mcp:time:now        {CLEAN}\n"
+        f"mcp:time:now        ({WARNING}: see `toolfold trust`) {CLEAN}\n"
         "mcp:time:reset      (hidden: excluded by excludeTools) Forget the time.\n"
         "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
         "\n"
@@ -71,11 +73,11 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
 
 
 def test_on_a_narrow_terminal_nothing_is_cut_and_ids_stay_whole(tmp_path: Path) -> None:
-    write_config(tmp_path, {"time": entry(tools=[NOW, {**NOW, "name": "n" * 60}])})
+    write_config(tmp_path, {"time": entry(tools=[PLAIN, {**PLAIN, "name": "n" * 60}])})
     ran = toolfold(tmp_path, "list", COLUMNS="30")
     assert ran.out == (
-        f"time · 2 tools\nmcp:time:{'n' * 60}\n  Get the current time in a\n  zone.[31m\n"
-        "mcp:time:now\n  Get the current time in a\n  zone.[31m\n\n"
+        f"time · 2 tools\nmcp:time:{'n' * 60}\n  Get the current time in a\n  zone.\n"
+        "mcp:time:now\n  Get the current time in a\n  zone.\n\n"
     )
 
 
@@ -143,7 +145,7 @@ def test_describe_shows_a_person_the_arguments_and_how_to_call_and_a_program_eve
     assert person.out == (
         "mcp:time:now\n"
         "Current time\n"
-        "Get the current time\nin a zone.[31m\n"
+        "Get the current time\nin a zone.\n"
         "\n"
         "argument  type     needed\n"
         "zone      string   yes     An IANA zone.\n"
