@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from server.access import Caller
 from server.calling import Call
 from server.clearance import Ask
+from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
@@ -130,6 +131,8 @@ async def _not_published(gateway: Gateway, name: str) -> GatewayError:
         tool = await gateway.find(name)
     except GatewayError as error:
         return error
+    if tool.source == CLIENT:
+        return run_by_the_host(tool)
     form = json.dumps({"id": tool.id, "args": {}})
     how = f"Call tool_call with {form}, args filled in."
     if gateway.surface().mode == "code":

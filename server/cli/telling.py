@@ -70,7 +70,7 @@ def _records(folder: Path | None) -> list[JsonObject]:
 def _row(event: JsonObject) -> tuple[str, ...]:
     kind = text(event, "kind")
     if kind == "published":
-        what = f"{number(event, 'tools'):g} of {number(event, 'catalogue'):g} tools"
+        what = f"{number(event, 'tools') or 0:g} of {number(event, 'catalogue') or 0:g} tools"
         return (_when(event), "published", text(event, "mode"), "", _count(number(event, "bytes")), what)
     ids = ", ".join(one_line(one, ID_CHARACTERS) for one in words(event, "ids"))
     via = text(event, "via")
@@ -154,4 +154,7 @@ def _count(value: float | None) -> str:
 
 
 def _when(event: JsonObject) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(number(event, "at") or 0))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(number(event, "at") or 0))
+    except (OverflowError, ValueError, OSError):  # a damaged line: no clock has shown that
+        return "?"

@@ -74,6 +74,14 @@ def test_the_log_shows_the_newest_events(tmp_path: Path) -> None:
     assert (event["kind"], event["bytes"], event["ids"]) == ("call", 9, ["mcp:a:x"])
 
 
+def test_damaged_events_are_shown_as_far_as_they_can_be(tmp_path: Path) -> None:
+    write_log(tmp_path, "20260101T000000-1", {"at": 1e300, "kind": "published"}, done("call", 9, "mcp:a:x"))
+    ran = toolfold(tmp_path, "log", "--dir", str(tmp_path / "logs"))
+    assert (ran.code, ran.err) == (0, "")
+    assert "0 of 0 tools" in ran.out
+    assert "mcp:a:x" in ran.out
+
+
 def test_nothing_logged_yet_is_no_failure(tmp_path: Path) -> None:
     for command in ("stats", "log"):
         ran = toolfold(tmp_path, command)

@@ -59,6 +59,22 @@ def test_tools_are_shown_on_demand_only_and_thinking_never() -> None:
     ]
 
 
+def test_a_field_named_like_a_credential_is_redacted() -> None:
+    arguments = {
+        "apiKey": "hunter22",
+        "github_token": "hunter22",
+        "Authorization": "hunter22",
+        "tokens": 5,
+        "author": "Ann",
+    }
+    block = {"type": "toolCall", "arguments": arguments}
+    found = shown([{"role": "assistant", "content": [block]}], includes_tools=True)
+    masked = dict.fromkeys(("apiKey", "github_token", "Authorization"), "[redacted]")
+    expected = {"type": "toolCall", "arguments": arguments | masked}
+    assert found["messages"] == [{"role": "assistant", "content": [expected]}]
+    assert found["contentRedacted"] is True
+
+
 def test_the_newest_messages_are_kept_of_a_huge_history() -> None:
     details = shown([{"role": "user", "content": f"{number} " + "x" * 3000} for number in range(40)])
     messages = details["messages"]
@@ -102,6 +118,7 @@ def test_an_error_stays_one() -> None:
     [
         ("key sk-abcdefghijklmnopqrstuv.", "key [redacted]."),
         ("ghp_abcdefghijklmnopqrstuvwxyz0123 AKIAABCDEFGHIJKLMNOP", "[redacted] [redacted]"),
+        (f"sk-{'ab' * 300} gho_{'ab' * 300} hf_{'ab' * 300}", "[redacted] [redacted] [redacted]"),
         ("Authorization: Bearer abcdef.ghijklmnop", "Authorization: Bearer [redacted]"),
         ("password=correct-horse; user=ann", "password=[redacted]; user=ann"),
         ('{"api_key": "0123456789abcdef"}', '{"api_key": "[redacted]"}'),

@@ -78,6 +78,7 @@ def test_what_is_cut_off_takes_the_rest_along(cut_off: str) -> None:
         ("a<thi<think></think>nk>b</think>c", "ac"),
         ("a<<think>x</think>think>b</think>c", "ac"),
         ("a[Tool <|x|>Call: y]b", "ab"),
+        ("a<|x|y|>b<｜DSML｜z｜>c", "abc"),
         ("a<|<|x|>|>b", "ab"),
         ("a<thi[Tool Result x]y\n\nnk>b</think>c", "a"),
         ("a<think>[Tool Call: x</think>b]c", "ab]c"),
@@ -127,6 +128,7 @@ ADVERSARIAL: Final[tuple[Callable[[int], str], ...]] = (
     lambda n: "<tool_call " + "a" * n + ">",
     lambda n: "</" * n + "think>" * n,
     lambda n: "<a" * n + "[b" * n,
+    lambda n: "[Tool Call: x]\nArguments: {" + '"\\' * n,
 )
 
 
@@ -153,7 +155,7 @@ def test_work_grows_with_the_text_and_no_faster(text: Callable[[int], str]) -> N
     assert twice <= 2.2 * once + 200
 
 
-@pytest.mark.parametrize("text", [ADVERSARIAL[number] for number in (1, 2, 3, 6, 8, 10)])
+@pytest.mark.parametrize("text", [ADVERSARIAL[number] for number in (1, 2, 3, 6, 8, 10, 13)])
 def test_megabytes_made_to_be_slow_are_not(text: Callable[[int], str]) -> None:
     def seconds(n: int) -> float:
         begun = time.thread_time()

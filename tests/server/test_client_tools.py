@@ -44,6 +44,14 @@ async def test_a_call_of_it_says_to_call_it_directly(opened: Opened, reference: 
     assert (error["code"], error["hint"]) == ("client_tool", "Call open_editor directly, with { path: string }.")
 
 
+@pytest.mark.parametrize("reference", ["client:client:open_editor", "open_editor"])
+async def test_a_call_of_its_own_name_that_comes_here_is_not_sent_round_in_a_circle(
+    opened: Opened, reference: str
+) -> None:
+    error = error_of(await opened.ask(reference, {"path": "x"}))
+    assert (error["code"], error["hint"]) == ("client_tool", "Call open_editor directly, with { path: string }.")
+
+
 async def test_one_that_has_the_name_of_a_catalogue_tool_is_refused_with_both_ids(opened: Opened) -> None:
     error = error_of(await opened.call("client:client:echo"))
     assert error["code"] == "tool_refused"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream_clients.framing import JsonObject
-from upstream_clients.openclaw.credentials import redacted
+from upstream_clients.openclaw.credentials import MASK, names_credential, redacted
 from upstream_clients.openclaw.scaffolding import without_scaffolding
 
 TEXT_CHARACTERS: Final = 4_000
@@ -110,7 +110,15 @@ def _cleaned(value: object, done: _Done) -> object:
         done.is_cut = True
         shown = {**shown, "omitted": True, "bytes": len(data)}
         del shown["data"]
-    return {key: _cleaned(inner, done) for key, inner in shown.items()}
+    return {key: _cleaned_under(key, inner, done) for key, inner in shown.items()}
+
+
+def _cleaned_under(key: str, value: object, done: _Done) -> object:
+    """A text that stands alone under the name of a credential is one, as it would be behind that name in a text."""
+    if isinstance(value, str) and names_credential(key):
+        done.is_redacted |= bool(value)
+        return MASK if value else value
+    return _cleaned(value, done)
 
 
 def _cleaned_key(key: str) -> str:

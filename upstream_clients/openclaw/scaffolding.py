@@ -27,13 +27,16 @@ BLOCKS: Final = (
     r"think(?:ing)?|thought|antthinking|relevant[-_]memories|tool_calls?|function_calls?|invoke|minimax:tool_call"
 )
 _TAG: Final = re.compile(rf"\s*(/?)\s*(?:antml:)?({BLOCKS})(?=[\s/]|\Z)(.*)\Z", re.IGNORECASE | re.DOTALL)
-_CONTROL: Final = re.compile(r"[|｜][^|｜]*[|｜]\Z")
+_CONTROL: Final = re.compile(r"[|｜].*[|｜]\Z", re.DOTALL)
 _CONTROL_BEGUN: Final = re.compile(r"[|｜][\w▁.:-]{1,64}[|｜]?\Z")
 _DOWNGRADED: Final = re.compile(r"\s*(tool call:|tool result|historical context)", re.IGNORECASE)
 _PREFIX: Final = 32
 """Characters that decide whether a bracket is one of these."""
 
 _ARGUMENTS: Final = re.compile(r"\s{0,64}arguments:[ \t]{0,64}\n?", re.IGNORECASE)
+_QUOTED_OR_BRACE: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+"""Matches at every quote, also at one that nothing closes: else each would be looked at to the end of the text again."""
+
 _DELIMITERS: Final = frozenset("<>[]")
 _PIECES: Final = re.compile(r"([<>\[\]])")
 
@@ -220,7 +223,7 @@ def _without_arguments(part: str) -> str:
     if not rest.startswith("{"):
         return rest.partition("\n")[2]
     depth = 0
-    for brace in re.finditer(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}]', rest):
+    for brace in _QUOTED_OR_BRACE.finditer(rest):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0 and brace[0] == "}":
             return rest[brace.end() :]
