@@ -52,7 +52,9 @@ def test_the_configuration_is_shown_with_its_defaults_and_without_a_secret(tmp_p
         },
     }  # fmt: skip
     assert isinstance(document["gateway"], dict)
-    assert document["gateway"]["policy"] == {"allow": ["*"], "deny": ["mcp:*:reset"]}
+    assert document["gateway"]["policy"] == {
+        "allow": ["*"], "deny": ["mcp:*:reset"], "ask": [], "block": [], "ownerOnly": [], "readOnly": [],
+    }  # fmt: skip
     assert person.code == 0
     assert "tickets   ANY        start --token '[redacted]' --level=high\n" in person.out
     assert '  policy.deny = ["mcp:*:reset"]\n' in person.out
