@@ -14,7 +14,7 @@ from index import Near
 from server.semantics import NoModel, Vector
 
 PACKAGE: Final = "wordllama"
-INSTALL: Final = "pip install 'toolfold[semantic]'"
+INSTALL: Final = "pip install 'wordllama>=0.4,<0.5'"
 WEIGHTS: Final = Path("weights", "l2_supercat_256.safetensors")
 TOKENIZER: Final = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 

@@ -26,7 +26,7 @@ def approve(
     wait: WaitSeconds = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow a tool ahead that `ask` of the policy is about, for some minutes and as it is now.
+    """Allow ahead, for some minutes and as it is now, a tool that `ask` of the policy or a profile is about.
 
     For hosts that cannot ask their person. Gateways that run take note at once.
     """

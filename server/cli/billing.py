@@ -69,7 +69,7 @@ def _count(text: str) -> int:
     try:
         from quicktok import get_encoding
     except ImportError:
-        hint = "Install toolfold with its extra: pip install 'quicktok-v1>=0.4,<0.5'"
+        hint = "Install it beside toolfold: pip install 'quicktok-v1>=0.4,<0.5'"
         error = GatewayError("no_tokenizer", "There is no tokenizer to count exactly with.", hint)
         raise Failure(ExitCode.FAILED, error) from None
     return int(get_encoding(ENCODING).count(text.encode("utf-8", "replace").decode()))

@@ -86,11 +86,12 @@ def _show(session: JsonObject, output: Output) -> None:
         output.block(f"chosen because {why}", style="dim")
     counts, took = inner(session, "counts"), inner(session, "ms")
     asked = [f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in OPERATIONS if counts.get(kind)]
+    published = number(up_front, "tools")
     slow = [f"{kind} {took[kind]} ms" for kind in OPERATIONS if took.get(kind) is not None]
     output.records(
         ("", ""),
         [
-            ("shown up front", f"{_count(number(up_front, 'tools'))} schemas, {_size(up_front)}"),
+            ("shown up front", f"{_count(published)} {_plural('schema', published)}, {_size(up_front)}"),
             ("catalogue", f"{_count(number(catalogue, 'tools'))} tools ({_sources(catalogue)})"),
             ("asked", ", ".join(asked) or "nothing"),
             ("results came from", _sources(session) or "nowhere"),

@@ -60,8 +60,9 @@ def trust(
 ) -> None:
     """Show which tools are not what was accepted of their upstream and how they differ, and accept them.
 
-    The tools that an upstream lists first are accepted by themselves. What it adds or changes later is pointed out, and
-    held back where `gateway.pins` is "strict", until it is accepted here. Gateways that run take note within seconds.
+    The tools that an upstream lists first are accepted by themselves, suspicious ones apart. Those, and what it adds
+    or changes later, are pointed out, and held back where `gateway.pins` is "strict", until they are accepted here.
+    Gateways that run take note within seconds.
     With --json nothing is accepted unless --yes is there too.
     """
     with reporting(as_json=as_json) as output:
