@@ -12,7 +12,7 @@ import pytest
 from server.status import describe_state
 from tests.support.cli_runs import Ran, running, toolfold
 from tests.support.gateways import gateway
-from tests.support.openclaw_gateway import GRANTED, TOKEN, Call, Refuse, Reply, openclaw_gateway, refusal, result
+from tests.support.openclaw_gateway import GRANTED, TOKEN, Call, Refuse, Reply, openclaw_gateway, refusal, result, tool
 from tests.support.upstreams import write_config
 from upstream_clients import JsonObject, State
 
@@ -57,6 +57,22 @@ async def test_whatever_fails_and_at_whatever_log_level(tmp_path: Path, caplog: 
         shown = [describe_state(opened.running), opened.running.statuses(), opened.settings, repr(opened.running.fleet)]
     assert [call.get("isError") for call in calls] == [True] * len(tools)
     assert_hidden(calls, described, shown, caplog.text, *(repr(record.args) for record in caplog.records))
+
+
+async def test_a_gateway_that_repeats_the_token_in_a_result_or_a_description_does_not_spread_it(tmp_path: Path) -> None:
+    failed = result({"status": "error", "error": f"used {TOKEN}"}, f"used {TOKEN}")
+    told = result({"key": TOKEN, "parts": [{TOKEN: 1}]}, f"my token is {TOKEN}")
+    answers = {"llm-task": failed, "session_status": told}
+    described_with_it = tool("session_status", f"Ask with {TOKEN}.", inputSchema={"type": "object"})
+    async with (
+        openclaw_gateway(answers=answers, loopback=[described_with_it]) as there,
+        gateway(tmp_path, {}, {"openclaw": {"url": there.url, **BY_NAME}}) as opened,
+    ):
+        shown = [await opened.call(f"openclaw:{name}") for name in ("llm-task:llm-task", "core:session_status")]
+        shown.append(await opened.describe("openclaw:core:session_status"))
+    stored = [path.read_text("utf-8") for path in (tmp_path / "toolfold-cache").rglob("*.json")]
+    assert "used [redacted]" in json.dumps(shown[0])
+    assert_hidden(shown, *stored)
 
 
 async def run(folder: Path, *arguments: str) -> Ran:

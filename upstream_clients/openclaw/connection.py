@@ -26,6 +26,7 @@ from upstream_clients.errors import UpstreamError, UpstreamGone, first_error_alo
 from upstream_clients.framing import JsonObject
 from upstream_clients.openclaw.bundled import Bundle, read_bundle
 from upstream_clients.openclaw.calls import CallFailed, Calls
+from upstream_clients.openclaw.credentials import without
 from upstream_clients.openclaw.frames import PROTOCOL, Event, Hello, Refused
 from upstream_clients.openclaw.inventory import (
     Known,
@@ -182,7 +183,9 @@ class OpenClawConnection:
         try:
             with scope:
                 result = await self._methods().get(method, _unknown)(params)
-                self._tell({"jsonrpc": "2.0", "id": number, **result})
+                told = without(result, self._gateway.secret)  # a Gateway may repeat what it was given
+                assert isinstance(told, dict)
+                self._tell({"jsonrpc": "2.0", "id": number, **told})
         except CallFailed as failed:
             self._fail(number, failed.error)
             if failed.is_over:

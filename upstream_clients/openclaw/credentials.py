@@ -9,6 +9,9 @@ from typing import Final
 
 MASK: Final = "[redacted]"
 
+SHORTEST_SECRET: Final = 8
+"""Characters. Taking out every occurrence of a shorter text would spoil more than it hides."""
+
 _ISSUED: Final = re.compile(
     r"""(?<![A-Za-z0-9_-])(?:
         sk-[A-Za-z0-9_-]{16,}+
@@ -47,6 +50,17 @@ def redacted(text: str) -> str:
 def names_credential(name: str) -> bool:
     """Whether a field of this name holds a credential: the name ends with one of the words above."""
     return len(name) <= 64 and _NAME.match(name) is not None
+
+
+def without(value: object, secret: str) -> object:
+    """A JSON value without this very secret, wherever in it that stands. One that is too short to be one is left alone."""
+    if len(secret) < SHORTEST_SECRET:
+        return value
+    if isinstance(value, str):
+        return value.replace(secret, MASK)
+    if isinstance(value, dict):
+        return {str(without(key, secret)): without(part, secret) for key, part in value.items()}
+    return [without(part, secret) for part in value] if isinstance(value, list) else value
 
 
 def _without_keys(text: str) -> str:
