@@ -68,7 +68,8 @@ async def test_a_gateway_that_repeats_the_token_in_a_result_or_a_description_doe
         openclaw_gateway(answers=answers, loopback=[described_with_it]) as there,
         gateway(tmp_path, {}, {"openclaw": {"url": there.url, **BY_NAME}}) as opened,
     ):
-        shown = [await opened.call(f"openclaw:{name}") for name in ("llm-task:llm-task", "core:session_status")]
+        shown = [await opened.call("openclaw:llm-task:llm-task", {"prompt": "x"})]
+        shown.append(await opened.call("openclaw:core:session_status"))
         shown.append(await opened.describe("openclaw:core:session_status"))
     stored = [path.read_text("utf-8") for path in (tmp_path / "toolfold-cache").rglob("*.json")]
     assert "used [redacted]" in json.dumps(shown[0])
