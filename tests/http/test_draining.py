@@ -16,6 +16,7 @@ from tests.support.http_gateways import (
     HttpGateway,
     http_client,
     open_http_gateway,
+    open_session,
     request,
     run_http_gateway,
 )
@@ -25,14 +26,6 @@ from tests.support.waiting import until
 
 SOON_SECONDS = 6.0
 """Less than what draining may take, and far more than an end needs when nothing is under way."""
-
-
-async def open_session(client: httpx2.AsyncClient, url: str) -> dict[str, str]:
-    opened = await client.post(url, json=request("initialize", INITIALIZE))
-    headers = {"mcp-session-id": opened.headers["mcp-session-id"]}
-    greeted = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    assert (await client.post(url, json=greeted, headers=headers)).status_code == 202
-    return headers
 
 
 def call(tool: str) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """A real `toolfold serve --http` as a process, and requests to it by hand. Every wait is bounded."""
 
+import json
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -102,3 +103,27 @@ async def http_client(token: str = "") -> AsyncIterator[httpx2.AsyncClient]:
     headers = {"accept": ACCEPT} | ({"authorization": f"Bearer {token}"} if token else {})
     async with httpx2.AsyncClient(headers=headers, timeout=WAIT_SECONDS) as client:
         yield client
+
+
+async def open_session(client: httpx2.AsyncClient, url: str) -> dict[str, str]:
+    """Shakes hands. The headers that make a request one of this session's."""
+    opened = await client.post(url, json=request("initialize", INITIALIZE))
+    headers = {"mcp-session-id": opened.headers["mcp-session-id"]}
+    greeted = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert (await client.post(url, json=greeted, headers=headers)).status_code == 202
+    return headers
+
+
+def call_request(tool_id: str, arguments: Mapping[str, object], number: int = 1) -> JsonObject:
+    """A `tool_call`, as a request."""
+    return request("tools/call", {"name": "tool_call", "arguments": {"id": tool_id, "args": dict(arguments)}}, number)
+
+
+def answer_in(response: httpx2.Response) -> JsonObject:
+    """The JSON-RPC answer of a response, whether that is a document or an event stream."""
+    text = response.text
+    if response.headers["content-type"].startswith("text/event-stream"):
+        [text] = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:") and "id" in line]
+    answer = json.loads(text)
+    assert isinstance(answer, dict)
+    return answer

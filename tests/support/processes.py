@@ -59,6 +59,12 @@ def resident_bytes(pid: int) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Rss:"))
 
 
+def peak_bytes(pid: int) -> int:
+    """The most that a process has had in memory so far."""
+    lines = (PROC / str(pid) / "status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def all_gone(marker: str) -> dict[int, str]:
     """What is left of the marked processes after at most GONE_SECONDS: nothing, if all is well."""
     deadline = time.monotonic() + GONE_SECONDS
