@@ -50,7 +50,7 @@ OPENCLAW_STAMP := $(OPENCLAW)/.installed-$(OPENCLAW_VERSION)-$(OPENCLAW_NODE)
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden hygiene soak schema lock fmt clean
+.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden hygiene soak faults schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -66,7 +66,7 @@ test: $(DEVELOPMENT) engine ## check format, lint and types, then run every test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
-	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak and not probes" -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak and not probes and not faults" -n $(WORKERS) --dist worksteal
 
 # Without Node, npm or a registry the tests of mode code are skipped, and say so.
 engine: $(DEVELOPMENT) ## bring the engine of mode code into .engine, for the tests (needs Node)
@@ -110,6 +110,9 @@ hygiene: $(DEVELOPMENT) ## judge the detector of suspicious descriptions: make h
 
 soak: $(DEVELOPMENT) ## run the long tests
 	$(BIN)/pytest -m soak
+
+faults: $(DEVELOPMENT) ## inject every fault of the matrix, the slow ones too, and print the figures (Linux)
+	@PYTHONPATH="$(CURDIR)" $(BIN)/python -m tests.faults.report
 
 schema: $(DEVELOPMENT) ## write the JSON Schema of the configuration anew, after a change of its models
 	@$(BIN)/python -c "import pathlib; from server.config.schema import FILE_NAME, text; \

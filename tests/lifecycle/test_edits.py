@@ -9,19 +9,12 @@ import anyio.to_thread
 from tests.support.cli_runs import toolfold
 from tests.support.hosts import open_host, part, text_of, tool_names
 from tests.support.http_gateways import INITIALIZE, http_client, open_http_gateway, request
+from tests.support.state_files import state_of
 from tests.support.upstreams import entry, write_config
 from tests.support.waiting import until
-from upstream_clients import JsonObject
 
 ECHO = entry(does={"echo": {"do": "echo"}})
 DRENCH = entry(does={"drench": {"do": "text", "text": "wet"}})
-
-
-def state_of(folder: Path, pid: int) -> JsonObject:
-    path = folder / "toolfold-state" / "gateways" / f"{pid}.json"
-    document = json.loads(path.read_bytes()) if path.exists() else {}
-    assert isinstance(document, dict)
-    return document
 
 
 async def test_a_bad_edit_is_kept_out_and_reported_and_a_good_one_reaches_the_host(tmp_path: Path) -> None:

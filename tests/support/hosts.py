@@ -77,6 +77,7 @@ class Host:
     def __init__(self, process: anyio.abc.Process) -> None:
         self.process = process
         self.received: list[JsonObject] = []
+        self._answers: dict[object, JsonObject] = {}
         self.stray: list[bytes] = []
         self.stderr = ""
         self.modern = False
@@ -115,9 +116,9 @@ class Host:
 
     async def post(self, method: str, params: Mapping[str, object] | None = None, number: int | None = None) -> int:
         """Sends a request and returns its id."""
-        self._number = self._number + 1 if number is None else number
-        await self._send({"jsonrpc": "2.0", "id": self._number, "method": method}, params, stamped=self.modern)
-        return self._number
+        number = self._number = self._number + 1 if number is None else number  # others may post meanwhile
+        await self._send({"jsonrpc": "2.0", "id": number, "method": method}, params, stamped=self.modern)
+        return number
 
     async def say(self, method: str, params: Mapping[str, object] | None = None) -> None:
         await self._send({"jsonrpc": "2.0", "method": method}, params, stamped=False)
@@ -129,8 +130,11 @@ class Host:
             await self.process.stdin.send(content)
 
     async def answer(self, request_id: object) -> JsonObject:
-        """The message that answers this request."""
-        return await self.seen(lambda message: "method" not in message and message.get("id") == request_id)
+        """The message that answers this request; the first, if there are several."""
+        with anyio.fail_after(WAIT_SECONDS):
+            while request_id not in self._answers:
+                await self._news.wait()
+        return self._answers[request_id]
 
     async def notified(self, method: str, times: int = 1) -> JsonObject:
         """The last of so many notifications of this method."""
@@ -143,14 +147,12 @@ class Host:
                 fitting = [message for message in self.received if fits(message)]
                 if len(fitting) >= times:
                     return fitting[times - 1]
-                self._news = anyio.Event()
                 await self._news.wait()
 
     async def said(self, text: str) -> None:
         """Returns once standard error holds this text."""
         with anyio.fail_after(WAIT_SECONDS):
             while text not in self.stderr:
-                self._news = anyio.Event()
                 await self._news.wait()
 
     def stop_reading(self) -> None:
@@ -200,14 +202,21 @@ class Host:
             message = None
         if isinstance(message, dict) and message.get("jsonrpc") == "2.0":
             self.received.append(message)
+            if "method" not in message:
+                self._answers.setdefault(message.get("id"), message)
         else:
             self.stray.append(line)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Wakes all who wait; whoever waits for more waits for the next time."""
         self._news.set()
+        self._news = anyio.Event()
 
     async def _read_errors(self, stream: anyio.abc.ByteReceiveStream) -> None:
         async for chunk in stream:
             self.stderr += chunk.decode("utf-8", "replace")
-            self._news.set()
+            self._tell()
 
 
 def _call(name: str, arguments: object, meta: Mapping[str, object] | None) -> JsonObject:
