@@ -6,7 +6,8 @@ A term's postings are read into arrays once; adding up and ordering is ours (`bm
 because Whoosh's scoring keeps lengths in one byte, lets no word's rarity fall below 1, and takes ten times as long.
 
 Laws:
-1. No Whoosh index is ever opened from disk: opening one unpickles it.
+1. No Whoosh index is ever opened from disk: opening one unpickles it. What Whoosh's codec unpickles is what it has itself
+   pickled into this process's memory.
 2. Any text may be searched for; the answer is hits or `()`, never an exception.
 3. Only tools of CATALOG exposure are in the index, so no query can find another.
 4. The order depends on the tools and the query alone, not on the indexes that came before; equal scores are ordered by id.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from server.private_files import read_file, replace_file
+from server.private_files import Complaint, read_file, replace_file
 from upstream_clients import Era, JsonObject
 
 logger = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ class ListingCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "listings"
+        self._complaint = Complaint(logger)
 
     def __repr__(self) -> str:
         return f"<ListingCache {self._folder}>"
@@ -67,8 +68,9 @@ class ListingCache:
         }
         try:
             replace_file(self._path(owner, fingerprint), json.dumps(document, separators=(",", ":")).encode())
+            self._complaint.withdraw()
         except OSError as error:
-            logger.warning("the listing of %s could not be stored (%s)", owner, error.strerror)
+            self._complaint.make(f"the listing of {owner} could not be stored", error)
 
     def prune(self) -> None:
         """Removes what no start has refreshed for KEPT_SECONDS, left-over temporary files among it."""

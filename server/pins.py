@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from server.private_files import read_file, replace_file
+from server.private_files import Complaint, read_file, replace_file
 from upstream_clients import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ class Pins:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "pins"
         self._lock = threading.Lock()
+        self._complaint = Complaint(logger)
         self._first_seen: dict[Path, Accepted] = {}  # stands in where the disk took nothing
         self._looked_at: dict[PinnedUpstream, int] = {}
 
@@ -131,9 +132,10 @@ class Pins:
         accepted = _accepted(definitions)
         try:
             self._store(upstream, definitions)
+            self._complaint.withdraw()
         except OSError as error:
             self._first_seen[self._path(upstream)] = accepted
-            logger.warning("what was accepted of %s could not be stored (%s)", upstream.owner, error.strerror)
+            self._complaint.make(f"what was accepted of {upstream.owner} could not be stored", error)
         self._looked_at[upstream] = self._stamp(upstream)
         return accepted
 

@@ -1,13 +1,15 @@
 """Files that only this user may read. Replaced ones are replaced whole: a reader sees the old content or the new, never a
-torn one.
+torn one. And what is said where they cannot be written.
 
 Everything here blocks and belongs in a worker thread. On Windows the folders of a user are private without our help.
 """
 
+import logging
 import os
 import stat
 import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -38,6 +40,25 @@ def replace_file(path: Path, content: bytes) -> None:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+class Complaint:
+    """Says that files of one kind cannot be written: once, and again only after one could be. Disks stay full for long."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._lock = threading.Lock()
+        self._is_made = False
+
+    def make(self, what: str, error: OSError) -> None:
+        with self._lock:
+            is_first, self._is_made = not self._is_made, True
+        if is_first:
+            self._logger.warning("%s (%s)", what, error.strerror)
+
+    def withdraw(self) -> None:
+        """One was written."""
+        self._is_made = False
 
 
 def _rename(name: str, path: Path) -> None:

@@ -19,7 +19,7 @@ import anyio
 import anyio.to_thread
 
 from server.config import Directories, Settings
-from server.private_files import append_file
+from server.private_files import Complaint, append_file
 from server.telemetry import Event, Operation
 from server.version import __version__
 from upstream_clients import JsonObject
@@ -57,7 +57,7 @@ class SessionLog:
         self._is_awake = False
         self._number = 0
         self._size = 0
-        self._has_warned = False
+        self._complaint = Complaint(logger)
 
     def __repr__(self) -> str:
         return f"<SessionLog {self._session}, {len(self._waiting)} waiting>"
@@ -98,17 +98,17 @@ class SessionLog:
             records.append({"at": time.time(), "kind": "lost", "events": lost})
         try:
             self._append(self._folder, records)
+            self._complaint.withdraw()
         except OSError as error:
-            if not self._has_warned:
-                logger.warning("the session log could not be written (%s)", error.strerror)
-            self._has_warned = True
+            self._complaint.make("the session log could not be written", error)
 
     def _append(self, folder: Path, records: Iterable[JsonObject]) -> None:
-        if self._size == 0 or self._size > FILE_BYTES:
+        if self._number == 0 or self._size > FILE_BYTES:
             self._number, self._size = self._number + 1, 0
+            _make_room(folder)
+        if self._size == 0:
             head: JsonObject = {"at": time.time(), "kind": "session", "session": self._session, "version": __version__}
             records = [head, *records]
-            _make_room(folder)
         content = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in records)
         append_file(folder / f"{self._session}-{self._number:03}{SUFFIX}", content)
         self._size += len(content)

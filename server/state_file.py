@@ -15,7 +15,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from server.private_files import read_file, replace_file
+from server.private_files import Complaint, read_file, replace_file
 from upstream_clients import JsonObject, process_birth
 
 logger = logging.getLogger(__name__)
@@ -34,6 +34,7 @@ class StateFile:
         self._describe = describe
         self._changed = anyio.Event()
         self._over = False
+        self._complaint = Complaint(logger)
 
     def __repr__(self) -> str:
         return f"<StateFile {self._path}>"
@@ -62,8 +63,9 @@ class StateFile:
     def _write(self, document: JsonObject) -> None:
         try:
             replace_file(self._path, json.dumps(document).encode())
+            self._complaint.withdraw()
         except OSError as error:
-            logger.warning("the state file could not be written (%s); `toolfold status` won't see this", error.strerror)
+            self._complaint.make("the state file could not be written; `toolfold status` won't see this", error)
         if self._over:  # the end did not wait for this thread
             self._remove()
 

@@ -1,5 +1,6 @@
 """Files for this user alone, replaced whole."""
 
+import logging
 import os
 import stat
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from server.private_files import make_private_folder, read_file, replace_file
+from server.private_files import Complaint, make_private_folder, read_file, replace_file
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +114,15 @@ def test_where_a_reader_keeps_a_file_from_being_replaced_it_is_tried_again(
         replace_file(path, b"new")
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["one.json"]
+
+
+def test_that_nothing_can_be_written_is_said_once_until_something_could_be(caplog: pytest.LogCaptureFixture) -> None:
+    complaint, full = Complaint(logging.getLogger("test")), OSError(28, "No space left on device")
+    for what in ("one", "two"):
+        complaint.make(what, full)
+    complaint.withdraw()
+    complaint.make("three", full)
+    assert [record.message for record in caplog.records] == [
+        "one (No space left on device)",
+        "three (No space left on device)",
+    ]

@@ -115,6 +115,33 @@ async def test_the_log_is_bounded_and_what_is_lost_is_counted(tmp_path: Path, mo
     assert "mcp:one:tool1129" in read(tmp_path / "logs")
 
 
+async def test_a_full_disk_costs_no_file_and_none_of_an_older_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, bound in {"ALL_FILES": 3, "SPACING_SECONDS": 0}.items():
+        monkeypatch.setattr(session_log, name, bound)
+    for number in range(2):
+        (tmp_path / f"{number}.jsonl").write_text("{}\n")
+    full: list[Path] = []
+
+    def refuse(path: Path, _content: bytes) -> None:
+        path.touch()
+        full.append(path)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(session_log, "append_file", refuse)
+    log = SessionLog(tmp_path)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(log.run)
+        for number in range(5):
+            log.take(operation(number))
+            await until(lambda: len(full) > number)  # noqa: B023  (awaited here and now)
+        tasks.cancel_scope.cancel()
+    assert len(list(tmp_path.iterdir())) == 3
+    assert {"0.jsonl", "1.jsonl"} < {path.name for path in tmp_path.iterdir()}
+    assert caplog.text.count("could not be written") == 1
+
+
 async def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     log = SessionLog(tmp_path / "file")
