@@ -1,0 +1,127 @@
+"""The machine under the gateway: its clock is set, or it gives out no more descriptors."""
+
+import re
+import time
+from pathlib import Path
+from typing import Final
+
+from tests.faults.matrix import Figures, Place, Row, Run, stays, takes
+from tests.faults.stage import Stage
+from tests.support.hosts import SERVE, open_host, part, text_of
+from tests.support.state_files import state_of
+from tests.support.upstreams import Script, entry, received, write_config
+from tests.support.waiting import until
+
+CLOCK: Final = Path(__file__).parents[1] / "support" / "clock"
+HOUR: Final = 3600.0
+IDLE_SECONDS: Final = 2.0
+"""What a call that hangs is given. Above what the other one takes on a busy machine."""
+
+REFERENCE: Final = re.compile(r'"ref": "([^"]+)"')
+
+UPSTREAMS: Final = 30
+DESCRIPTORS: Final = 64
+REASON: Final = "Too many open files"
+
+
+async def clock_set(place: Place) -> Figures:
+    """An hour on and back again, each time with two calls under way: one that is answered then, and one that hangs."""
+    gate, log, clock = place.folder / "gate", place.folder / "log", place.folder / "clock"
+    does: dict[str, Script] = {
+        "echo": {"do": "echo"},
+        "wait": [{"do": "gate", "path": str(gate)}, {"do": "text", "text": "finished"}],
+        "hang": {"do": "never"},
+        "crash": {"do": "crash"},
+        "long": {"do": "text", "text": "x" * 5_000},
+    }
+    limits = {"callIdleMs": round(IDLE_SECONDS * 1_000), "resultBytes": 1_024}
+    config = write_config(
+        place.folder, {"one": entry(does=does, log=str(log), marker=place.marker)}, {"limits": limits}
+    )
+    late, back = [], []
+    async with open_host(config, added={"CLOCK": str(clock), "PYTHONPATH": str(CLOCK)}) as host:
+        stage = Stage(place, host)
+        assert await stage.text("mcp:one:echo", text="warm") == "warm"
+        for times, jump in enumerate((HOUR, 0.0), 1):
+            gate.unlink(missing_ok=True)
+            kept = REFERENCE.search(await stage.text("mcp:one:long"))
+            began = time.monotonic()
+            hang, wait = [await host.post_call("tool_call", {"id": f"mcp:one:{name}"}) for name in ("hang", "wait")]
+            await until(lambda: heard(log, "wait") == times)  # noqa: B023  (awaited here and now)
+            clock.write_text(str(jump), encoding="ascii")
+            for number in range(5):
+                assert await stage.text("mcp:one:echo", text=f"{number}") == f"{number}"
+            gate.touch()
+            assert text_of(part(await host.answer(wait), "result")) == "finished"
+            timed_out = part(await host.answer(hang), "result", "structuredContent", "error")
+            late.append(time.monotonic() - began - IDLE_SECONDS)
+            assert timed_out["code"] == "upstream_timeout"
+            assert kept is not None
+            assert "xxx" in await stage.text("toolfold:core:read_result", ref=kept[1], offset=4_000)
+            assert (await stage.failure("mcp:one:crash"))[0] == "upstream_gone"
+            back.append(await stage.back("mcp:one:echo"))
+            await until(lambda: abs(written(stage) - time.time() - jump) < HOUR / 2)  # noqa: B023
+    assert min(late) >= 0
+    return {"deadline missed by": max(late), "back after": max(back)}
+
+
+def heard(log: Path, name: str) -> int:
+    """How many calls of this tool have come to the upstream."""
+    return sum(part(message, "params").get("name") == name for message in received(log) if "params" in message)
+
+
+def written(stage: Stage) -> float:
+    """When the state file was written, by the gateway's own clock."""
+    at = state_of(stage.place.folder, stage.pid)["written"]
+    assert isinstance(at, float)
+    return at
+
+
+async def no_descriptors(place: Place) -> Figures:
+    """More upstreams than there are descriptors for. Those that run go on, and each of the others has its reason."""
+    one = entry(does={"echo": {"do": "echo"}, "crash": {"do": "crash"}}, marker=place.marker)
+    config = write_config(place.folder, {f"u{number}": one for number in range(UPSTREAMS)})
+    command = ("sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "sh", *SERVE)
+    async with open_host(config, command=command) as host:
+        stage = Stage(place, host)
+        await until(lambda: len(reasons(stage, "ready") | reasons(stage, "down")) == UPSTREAMS)
+        ready, down = list(reasons(stage, "ready")), reasons(stage, "down")
+        assert len(ready) >= DESCRIPTORS // 10
+        assert down != {}
+        for _ in range(10):
+            for owner in ready:
+                assert await stage.text(f"mcp:{owner}:echo", text=owner) == owner
+        assert set(await stage.search("echo")) <= {f"mcp:{owner}:echo" for owner in ready}
+        code, seconds = await stage.failure(f"mcp:{next(iter(down))}:echo")
+        assert code == "upstream_down"
+    assert "Traceback" not in host.stderr
+    return {"without a reason": sum(REASON not in reason for reason in down.values()), "refused after": seconds}
+
+
+def reasons(stage: Stage, state: str) -> dict[str, str]:
+    """The upstreams in this state and why, as the state file has it."""
+    upstreams = state_of(stage.place.folder, stage.pid).get("upstreams", [])
+    assert isinstance(upstreams, list)
+    return {one["upstream"]: one.get("error", "") for one in upstreams if one["state"] == state}
+
+
+ROWS: Final = (
+    Row(
+        28,
+        "the clock jumps by an hour, and back",
+        "`time.time` and `datetime` of a real gateway are set while calls are under way",
+        "all deadlines are monotonic",
+        "no early or late timeouts",
+        (Run(clock_set, (takes("deadline missed by", 0.2), takes("back after", 3))),),
+        "A deadline that comes early fails the row. Back-off after a crash and results that are kept for reading on are"
+        " tried as well.",
+    ),
+    Row(
+        29,
+        "no more file descriptors",
+        f"RLIMIT_NOFILE {DESCRIPTORS}, {UPSTREAMS} upstreams",
+        "more upstreams are refused, and those that run are served",
+        "no crash",
+        (Run(no_descriptors, (stays("without a reason", 0), takes("refused after", 0.5))),),
+    ),
+)
