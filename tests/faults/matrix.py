@@ -55,6 +55,10 @@ class Place:
     marker: str
 
 
+class NotTried(Exception):
+    """A run's fault cannot be injected on this machine. The message says what is missing."""
+
+
 Figures: TypeAlias = Mapping[str, float]
 Measure: TypeAlias = Callable[[Place], Awaitable[Figures]]
 
@@ -107,6 +111,7 @@ class Outcome:
 
     judged: tuple[Judged, ...] = ()
     reason: str = field(default="")
+    was_tried: bool = True
 
     @property
     def is_held(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 import anyio
 
-from tests.faults.matrix import Bound, Outcome, Row, Run, play
+from tests.faults.matrix import Bound, NotTried, Outcome, Row, Run, play
 from tests.faults.rows import ROWS
 
 HEADER: Final = ("#", "fault", "metric of the matrix", "bound", "seen", "held")
@@ -23,7 +23,8 @@ def main(arguments: Sequence[str]) -> int:
     wanted = {int(argument) for argument in arguments} or {row.number for row in ROWS}
     print("| " + " | ".join(HEADER) + " |")
     print("|" + " --- |" * len(HEADER))
-    outcomes = [show(row, run) for row in ROWS if row.number in wanted for run in row.runs]
+    shown = [show(row, run) for row in ROWS if row.number in wanted for run in row.runs]
+    outcomes = [outcome for outcome in shown if outcome.was_tried]
     held = sum(outcome.is_held for outcome in outcomes)
     print(
         f"\n{held} of {len(outcomes)} runs held, {sum(one.meets_metric for one in outcomes)} within the metric itself."
@@ -48,6 +49,8 @@ def outcome_of(run: Run) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="toolfold-fault-") as folder:
         try:
             return Outcome(anyio.run(play, run, Path(folder)))
+        except NotTried as missing:
+            return Outcome(reason=str(missing), was_tried=False)
         except Exception as error:  # noqa: BLE001  (whatever it is, the other rows are played)
             return Outcome(reason=reason_of(error))
 
@@ -67,6 +70,8 @@ def in_words(bound: Bound) -> str:
 
 
 def verdict(outcome: Outcome) -> str:
+    if not outcome.was_tried:
+        return "not tried"
     if outcome.meets_metric:
         return "yes"
     return "within the bound" if outcome.is_held else "**NO**"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.matrix import Row, Run, is_whole, name_of, play
+from tests.faults.matrix import NotTried, Row, Run, is_whole, name_of, play
 from tests.faults.rows import ROWS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes and memory through /proc")
@@ -19,7 +19,10 @@ RUNS = [
 
 @pytest.mark.parametrize("run", RUNS)
 async def test_the_outcome_is_the_expected_one_and_the_figures_hold(run: Run, tmp_path: Path) -> None:
-    judged = await play(run, tmp_path)
+    try:
+        judged = await play(run, tmp_path)
+    except NotTried as missing:
+        pytest.skip(str(missing))
     assert [str(one) for one in judged if not one.is_held] == []
 
 
