@@ -23,7 +23,7 @@ from tests.support.http_stub import (
     tool,
 )
 
-DEADLINE_SECONDS: Final = 3.0
+DEADLINE_SECONDS: Final = 2.0
 """What a call may go without an answer."""
 
 ASKED_SECONDS: Final = 1.0

@@ -138,7 +138,7 @@ ROWS: Final = (
         "0 runs without gate",
         (
             Run(child_killed, (takes("error after", 0.5),), how="child killed"),
-            Run(node_removed, (NO_WEAKER_RUN,), how="Node removed"),
+            Run(node_removed, (NO_WEAKER_RUN,), quick=False, how="Node removed"),
             Run(walls_missing, (NO_WEAKER_RUN,), how="walls missing"),
         ),
         "The code that is run calls a tool, whose upstream would have a log of that.",

@@ -236,7 +236,7 @@ ROWS: Final = (
         "0 orphans < 5 s",
         (
             Run(host_killed, (takes("all gone after", 5),), how="the host"),
-            Run(gateway_killed, (takes("all gone after", 5),), how="the gateway"),
+            Run(gateway_killed, (takes("all gone after", 5),), quick=False, how="the gateway"),
         ),
         "A third upstream, and three processes that it has started, ignore every signal and the end of their input.",
     ),
@@ -261,8 +261,8 @@ ROWS: Final = (
         "< 1 s",
         (
             Run(terminated_twice, (takes("all gone after", 1),), how="SIGTERM twice, stdio"),
-            Run(interrupted, (takes("all gone after", 1),), how="SIGINT, stdio"),
-            Run(terminated_twice_over_http, (takes("all gone after", 1),), how="SIGTERM twice, HTTP"),
+            Run(interrupted, (takes("all gone after", 1),), quick=False, how="SIGINT, stdio"),
+            Run(terminated_twice_over_http, (takes("all gone after", 1),), quick=False, how="SIGTERM twice, HTTP"),
         ),
     ),
 )

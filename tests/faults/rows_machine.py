@@ -14,12 +14,12 @@ from tests.support.waiting import until
 
 CLOCK: Final = Path(__file__).parents[1] / "support" / "clock"
 HOUR: Final = 3600.0
-IDLE_SECONDS: Final = 2.0
+IDLE_SECONDS: Final = 1.5
 """What a call that hangs is given. Above what the other one takes on a busy machine."""
 
 REFERENCE: Final = re.compile(r'"ref": "([^"]+)"')
 
-UPSTREAMS: Final = 30
+UPSTREAMS: Final = 20
 DESCRIPTORS: Final = 64
 REASON: Final = "Too many open files"
 
