@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from tests.faults import rows_ends
+from tests.faults import rows_answers, rows_bytes, rows_ends, rows_lists, rows_silence
 from tests.faults.matrix import Row
 
-ROWS: Final[tuple[Row, ...]] = tuple(sorted((*rows_ends.ROWS,), key=lambda row: row.number))
+PARTS: Final = (rows_answers, rows_bytes, rows_ends, rows_lists, rows_silence)
+
+ROWS: Final[tuple[Row, ...]] = tuple(sorted((row for part in PARTS for row in part.ROWS), key=lambda row: row.number))
