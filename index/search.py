@@ -89,6 +89,10 @@ class SearchIndex:
         vocabulary = Vocabulary(tuple(segments.values()), language, before, give_way)
         return SearchIndex(fingerprint, _Made(language, segments, vocabulary))
 
+    def covers(self, owner: Searchable) -> bool:
+        """Whether it was built from these very tools of this owner, so that a search can find each of them."""
+        return self._made is not None and owner.digest in self._made.segments
+
     def warm(self, give_way: GiveWay = never) -> None:
         """Spares the first searches the reading of what most searches ask for. Changes no answer."""
         if self._made is not None:

@@ -68,7 +68,7 @@ class Snapshot:
     """A catalogue, what is published of it, and an index over it, which may lag behind by a build; ids are looked up in the
     catalogue.
 
-    `listed` are the upstreams that the catalogue has a listing of, `indexed` those that the index has seen.
+    `listed` are the upstreams that the catalogue has a listing of, `indexed` those of which the index has just that listing.
     """
 
     catalog: Catalog
@@ -152,9 +152,7 @@ class Library:
             listings, self._incoming = tuple(self._incoming.values()), {}
             work = partial(_with_listings, self._snapshot, listings, self._rules, self._give_way)
             made = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-            gone = {listing.upstream for listing in listings if isinstance(listing, Gone)}
-            now = self._snapshot  # an index may have come meanwhile
-            self._snapshot = replace(made, index=now.index, indexed=now.indexed - gone)
+            self._snapshot = _with_index(made, self._snapshot.index)  # another index may have come meanwhile
             self._stale.set()
             self._on_change()
 
@@ -162,13 +160,13 @@ class Library:
         while True:
             await self._stale.wait()
             self._stale = anyio.Event()
-            began, catalog, listed = time.monotonic(), self._snapshot.catalog, self._snapshot.listed
+            began, catalog = time.monotonic(), self._snapshot.catalog
             known = index = self._snapshot.index
             if not self._is_indexed():
                 work = partial(_indexed, catalog, known, self._give_way)
                 index = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
                 logger.debug("indexed generation %d", catalog.generation)
-            self._snapshot = replace(self._snapshot, index=index, indexed=listed)
+            self._snapshot = _with_index(self._snapshot, index)
             done, self._indexed = self._indexed, anyio.Event()
             done.set()
             if index is not known and index is not None:
@@ -182,6 +180,13 @@ class Library:
 
 def _indexed(catalog: Catalog, known: SearchIndex | None, give_way: Callable[[], None]) -> SearchIndex:
     return (known or SearchIndex.build(())).followed_by(catalog.searchable(), give_way)
+
+
+def _with_index(snapshot: Snapshot, index: SearchIndex | None) -> Snapshot:
+    if index is None:
+        return snapshot
+    behind = {one.tools[0].upstream for one in snapshot.catalog.searchable() if not index.covers(one)}
+    return replace(snapshot, index=index, indexed=snapshot.listed - behind)
 
 
 def _with_listings(

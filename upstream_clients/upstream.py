@@ -45,6 +45,9 @@ from upstream_clients.status import State, UpstreamListing, UpstreamSpec, Upstre
 logger = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
+BACKOFF_FACTOR: Final = 3
+"""Whatever the jitter, one that ends at every start is then started six times in its first minute at the most."""
+
 LONGEST_BACKOFF_SECONDS: Final = 60.0
 HEALTHY_SECONDS: Final = 30.0
 """A connection that lived this long starts the back-off afresh."""
@@ -177,7 +180,7 @@ class Upstream:
                 self._fail(error, delay)
                 self._part()
                 await anyio.sleep(delay)
-                backoff = min(backoff * 2, LONGEST_BACKOFF_SECONDS)
+                backoff = min(backoff * BACKOFF_FACTOR, LONGEST_BACKOFF_SECONDS)
         finally:
             self._move(replace(self.status, state=State.STOPPED, pid=None, next_try=None))
             self._settled.set()

@@ -4,6 +4,7 @@ Every helper waits within bounds. Nothing here injects a fault: `hostile_server.
 """
 
 import json
+import sys
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -16,11 +17,12 @@ import anyio
 from tests.benchmarks.measuring import percentile
 from tests.faults.matrix import Place
 from tests.support.gateways import error_of
-from tests.support.hosts import Host, JsonObject, open_host, text_of
+from tests.support.hosts import Host, JsonObject, open_host, part, text_of
 from tests.support.state_files import state_of
 from tests.support.upstreams import entry, write_config
 from tests.support.waiting import until
 
+HOSTILE: Final = Path(__file__).with_name("hostile_server.py")
 NEIGHBOUR: Final = "neighbour"
 PACE_SECONDS: Final = 0.004
 """Between two calls of the neighbour: they are there to notice what they wait for, not to be load themselves."""
@@ -30,6 +32,12 @@ ENOUGH_CALLS: Final = 100
 
 AGAIN_SECONDS: Final = 0.02
 MEGABYTE: Final = 1 << 20
+
+
+def hostile(place: Place, mode: str, **options: object) -> dict[str, object]:
+    """An entry of `mcpServers`: `hostile_server.py` in this mode."""
+    wanted = json.dumps({"mode": mode, "marker": place.marker, **options})
+    return {"command": sys.executable, "args": ["-I", "-S", str(HOSTILE), wanted]}
 
 
 @dataclass(slots=True)
@@ -70,10 +78,13 @@ class Stage:
 
     async def search(self, query: str) -> list[str]:
         """The ids that a search finds."""
-        result = await self.host.call("tool_search", {"query": query})
-        content = result["structuredContent"]
-        assert isinstance(content, dict)
-        return [hit["id"] for hit in content["tools"]]
+        hits = (await self.search_answer(query))["tools"]
+        assert isinstance(hits, list)
+        return [hit["id"] for hit in hits]
+
+    async def search_answer(self, query: str) -> JsonObject:
+        """All that a search answers."""
+        return part(await self.host.call("tool_search", {"query": query}), "structuredContent")
 
     def upstream(self, owner: str) -> JsonObject:
         """What the gateway's state file says of an upstream; nothing if there is none yet."""

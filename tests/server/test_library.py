@@ -115,6 +115,17 @@ async def test_whose_tools_a_search_covers_is_known_even_where_there_are_none() 
     assert first.index is second.index
 
 
+async def test_a_list_that_is_newer_than_the_index_does_not_count_as_searched() -> None:
+    async with running(Library(EVERYTHING, lambda: None)) as library:
+        library.take(listing("one", "a"), listing("two", "a"))
+        await library.indexed()
+        library.take(listing("one", "b"))
+        behind = await library.caught_up()
+        covered = await library.indexed()
+    assert (ids(library), behind.indexed) == (["mcp:one:b", "mcp:two:a"], frozenset({"two"}))
+    assert covered.indexed == frozenset({"one", "two"})
+
+
 async def test_all_that_comes_during_a_build_is_indexed_by_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
     """The first build is held at its first step. Until the catalogue is told of, all steps are those of cataloguing."""
     catalogued, building, may_go_on = threading.Event(), threading.Event(), threading.Event()

@@ -86,10 +86,10 @@ class Host:
         self._reading = anyio.Event()
         self._reading.set()
 
-    async def greet(self, version: str = "2025-11-25") -> JsonObject:
+    async def greet(self, version: str = "2025-11-25", capabilities: Mapping[str, object] | None = None) -> JsonObject:
         """Shakes hands and returns the result of `initialize`."""
         client = {"name": "hand", "version": "1"}
-        params: JsonObject = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+        params: JsonObject = {"protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": client}
         result = await self.ask("initialize", params)
         await self.say("notifications/initialized")
         return result

@@ -1,0 +1,148 @@
+"""What comes out of an upstream's pipes and is no acceptable line: rows 5, 6, 8, 9, 10 and 32."""
+
+import time
+from typing import Final
+
+from tests.faults.matrix import Bound, Figures, Measure, Place, Row, Run, stays, takes
+from tests.faults.stage import beside, hostile, staged
+from tests.support.upstreams import Script, entry
+
+CANARY: Final = "sk-canary-0f3a9c51d7e24b86"
+BANNERS: Final = 20
+GIANT_BYTES: Final = 64 << 20
+
+
+async def banners(place: Place) -> Figures:
+    """Before the greeting, after it, and in the middle of a call."""
+    junk = [f"Debug {number}: token={CANARY}" for number in range(BANNERS)]
+    chatty: Script = [{"do": "write", "line": f"calling with {CANARY}"}, {"do": "echo"}]
+    bad = entry(junk_before=junk, junk_after=junk, does={"echo": chatty}, marker=place.marker)
+    loud = {"log": {"level": "debug"}}
+    async with staged(place, {"bad": bad}, loud, warm=("mcp:bad:echo",)) as stage:
+        for number in range(BANNERS):
+            assert await stage.text("mcp:bad:echo", text=str(number)) == str(number)
+        await stage.until_state("bad", "ready")
+        return {"canaries": stage.written().count(CANARY.encode())}
+
+
+def fault(step: str, *beside_time: Bound) -> Measure:
+    """A call is answered with this step of a scripted server. That call fails, nobody else's, and the server comes back."""
+
+    async def measure(place: Place) -> Figures:
+        does: dict[str, Script] = {"echo": {"do": "echo"}, "bad": {"do": step, "bytes": GIANT_BYTES}}
+        bad = entry(does=does, marker=place.marker)
+        async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage, beside(stage) as neighbour:
+            await neighbour.calls()
+            neighbour.forget()
+            stage.count_on()
+            code, seconds = await stage.failure("mcp:bad:bad")
+            assert code == "upstream_protocol"
+            await stage.back("mcp:bad:echo")
+            await neighbour.calls()
+            figures = {"error after": seconds, "memory more by": stage.grown(), "others' p99": neighbour.p99()}
+            wanted = {"error after", *(bound.figure for bound in beside_time)}
+            return {name: figure for name, figure in figures.items() if name in wanted}
+
+    return measure
+
+
+async def doubled_keys(place: Place) -> Figures:
+    line = '{"jsonrpc":"2.0","id":{id},"result":{"content":[{"type":"text","text":"first","text":"last"}]}}'
+    bad = entry(does={"echo": {"do": "echo"}, "keys": {"do": "write", "line": line}}, marker=place.marker)
+    async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage:
+        start = time.monotonic()
+        assert await stage.text("mcp:bad:keys") == "last"
+        seconds = time.monotonic() - start
+        assert stage.host.received[-1]["result"] == {
+            "content": [{"type": "text", "text": "last"}],
+            "_meta": {"toolfold/tool": "mcp:bad:keys"},
+        }
+        return {"answer after": seconds}
+
+
+def stderr_flood(megabytes: int) -> Measure:
+    async def measure(place: Place) -> Figures:
+        bad = hostile(place, "flooding", megabytes=megabytes)
+        async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage, beside(stage) as neighbour:
+            await neighbour.calls()
+            neighbour.forget()
+            stage.count_on()
+            assert await stage.text("mcp:bad:flood", text="drained") == "drained"
+            await neighbour.calls()
+            return {"memory more by": stage.grown(), "others' p99": neighbour.p99()}
+
+    return measure
+
+
+GIANT_BOUNDS: Final = (takes("error after", 2), stays("memory more by", 16, "MiB"), takes("others' p99", 100, "ms"))
+
+ROWS: Final = (
+    Row(
+        5,
+        "banners on standard output",
+        "20 lines before the greeting, 20 after it, one in each call",
+        "skipped; content not logged",
+        "0 canary bytes in log",
+        (Run(banners, (stays("canaries", 0),)),),
+        "Such lines are skipped at any time, and counted: servers that print while they work are common and harmless.",
+    ),
+    Row(
+        6,
+        "invalid UTF-8",
+        "`\\xff` in a result",
+        "that call fails at once, connection recycled",
+        "< 0.5 s",
+        (Run(fault("utf8"), (takes("error after", 0.5),)),),
+    ),
+    Row(
+        8,
+        "giant line",
+        "a result of 64 MiB",
+        "dropped at 4 MiB, connection recycled",
+        "RSS + < 16 MiB; < 2 s; other calls p99 < 100 ms",
+        (Run(fault("giant", *GIANT_BOUNDS), GIANT_BOUNDS),),
+        "The code is `upstream_protocol` for whatever is no acceptable line; the message says that it was too long.",
+    ),
+    Row(
+        9,
+        "endless line",
+        "bytes without a line end, until it is killed",
+        "as row 8",
+        "as row 8",
+        (Run(fault("endless", *GIANT_BOUNDS), GIANT_BOUNDS),),
+    ),
+    Row(
+        10,
+        "deep JSON, NaN, doubled keys",
+        "100,000 `[`; `NaN`; a key twice",
+        "`upstream_protocol`",
+        "< 0.5 s",
+        (
+            Run(fault("deep"), (takes("error after", 0.5),), how="100,000 deep"),
+            Run(fault("nan"), (takes("error after", 0.5),), how="NaN"),
+            Run(doubled_keys, (takes("answer after", 0.5),), how="doubled keys"),
+        ),
+        "Of a key that comes twice the last value counts. It is read once, and what is passed on has it once, so that "
+        "nobody can read it otherwise than we did.",
+    ),
+    Row(
+        32,
+        "flood on standard error",
+        "1 GiB within a call",
+        "drained, the last 64 KiB kept",
+        "RSS + < 4 MiB",
+        (
+            Run(
+                stderr_flood(64),
+                (stays("memory more by", 4, "MiB"), takes("others' p99", 100, "ms")),
+                how="64 MiB",
+            ),
+            Run(
+                stderr_flood(1024),
+                (stays("memory more by", 4, "MiB"), takes("others' p99", 100, "ms")),
+                quick=False,
+                how="1 GiB",
+            ),
+        ),
+    ),
+)
