@@ -1,5 +1,6 @@
 """Far more calls at once than the gateway takes: each is answered, and with its own answer."""
 
+import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -137,8 +138,10 @@ async def of_many_hosts(place: Place) -> Figures:
 
 
 def over_http(client: httpx2.AsyncClient, url: str, session: Mapping[str, str]) -> Ask:
+    numbers = itertools.count(1)
+
     async def ask(tool_id: str, text: str) -> str:
-        call = call_request(tool_id, {"text": text}, number=int(text, 16) if text != "up" else 0)
+        call = call_request(tool_id, {"text": text}, next(numbers))
         response = await client.post(url, json=call, headers=session)
         if response.status_code != 200:
             return f"HTTP {response.status_code}"
