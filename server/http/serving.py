@@ -1,6 +1,7 @@
 """`toolfold serve --http`: one gateway behind one address, for any number of hosts, until a signal comes.
 
-The first signal drains: nothing new is taken, and the calls under way have DRAIN_SECONDS to finish. The second ends at once.
+The first signal drains: nothing new is taken, and the calls under way have DRAIN_SECONDS to finish. At the second they are
+answered that the gateway ends, and it does; a third waits for nothing.
 """
 
 import logging
@@ -89,9 +90,12 @@ async def _serve(
         drain = anyio.Event()
 
         def end() -> None:
-            if drain.is_set():
+            patience = service.patience
+            if drain.is_set() and (patience is None or patience.cancel_called):
                 service.gate.cut()
                 tasks.cancel_scope.cancel()
+            elif patience is not None:
+                patience.cancel()
             drain.set()
 
         tasks.start_soon(on_signals, end)
@@ -110,20 +114,20 @@ async def _serve(
                 tasks.start_soon(follow, settings, Following(reread, service.adopt, service.published.report))
                 service.gate.open(behind)
                 await drain.wait()
-                await _drain(service.gate, web, sdk)
+                await _drain(service, web, sdk)
         tasks.cancel_scope.cancel()
 
 
-async def _drain(gate: Gate, web: "WebServer", sdk: "SdkServer") -> None:
-    gate.close()
+async def _drain(service: "_Service", web: "WebServer", sdk: "SdkServer") -> None:
+    service.gate.close()
     web.stop_accepting()
-    with anyio.move_on_after(DRAIN_SECONDS) as patience:
-        await gate.idle()
-    if patience.cancelled_caught:
+    with anyio.move_on_after(DRAIN_SECONDS) as service.patience:
+        await service.gate.idle()
+    if service.patience.cancelled_caught:
         sdk.give_up()
         with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-            await gate.idle()
-    gate.cut()
+            await service.gate.idle()
+    service.gate.cut()
 
 
 class _Service:
@@ -135,6 +139,7 @@ class _Service:
         self._running: Running | None = None
         self._sdk: SdkServer | None = None
         self.listener = door.listener
+        self.patience: anyio.CancelScope | None = None  # with the calls under way, once it drains
         self.profile = door.profile
         self.state_file = StateFile(directories.state, self._state)
         self.log_file = SessionLog(log_folder(settings, directories))

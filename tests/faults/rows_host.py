@@ -205,7 +205,7 @@ async def given_up_over_http(place: Place) -> Figures:
 
 
 async def terminated_twice_over_http(place: Place) -> Figures:
-    async with called_over_http(place, "stubborn") as (gateway, _):
+    async with called_over_http(place, "stubborn") as (gateway, answers):
 
         async def end() -> None:
             gateway.process.terminate()
@@ -214,7 +214,8 @@ async def terminated_twice_over_http(place: Place) -> Figures:
 
         seconds = await gone(gateway.process.pid, end)
         assert await gateway.ended() == 0
-    return {"all gone after": seconds}
+    told = drained([answer_in(answer) for answer in answers])
+    return {"calls without an answer": CALLS - told, "all gone after": seconds}
 
 
 NO_CALL_IS_LOST: Final = stays("calls without an answer", 0)
@@ -262,7 +263,12 @@ ROWS: Final = (
         (
             Run(terminated_twice, (takes("all gone after", 1),), how="SIGTERM twice, stdio"),
             Run(interrupted, (takes("all gone after", 1),), quick=False, how="SIGINT, stdio"),
-            Run(terminated_twice_over_http, (takes("all gone after", 1),), quick=False, how="SIGTERM twice, HTTP"),
+            Run(
+                terminated_twice_over_http,
+                (NO_CALL_IS_LOST, takes("all gone after", 1)),
+                quick=False,
+                how="SIGTERM twice, HTTP",
+            ),
         ),
     ),
 )
