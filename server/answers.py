@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
-from server.clean import one_line, paragraphs
+from server.clean import one_line, paragraphs, visible
 from server.client_tools import CLIENT
 from server.errors import GatewayError
+from server.pins import UNSHOWN
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 DESCRIPTION_CHARACTERS: Final = 180
@@ -21,6 +22,9 @@ SCORE_DIGITS: Final = 3
 INSTRUCTIONS_CHARACTERS: Final = 2000
 OTHER_WORDS: Final = "other words: what is done (create, list, read), to what (issue, file, event)"
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
+SCHEMAS: Final = frozenset({"inputSchema", "outputSchema"})
+"""What a call is held against, which must be read as it was written."""
+
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
 
@@ -174,8 +178,7 @@ def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], liste
 
 
 def description(tool: Tool, status: UpstreamStatus | None, instructions: str) -> JsonObject:
-    """All that is known of one tool. `tool` is the upstream's own definition, unchanged."""
-    definition = tool.definition if tool.trusted else {k: v for k, v in tool.definition.items() if k != "outputSchema"}
+    """All that is known of one tool. `tool` is the upstream's own definition, as far as a model has a use for it."""
     found: JsonObject = {
         "id": tool.id,
         "source": tool.source,
@@ -184,7 +187,7 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         "label": one_line(tool.label, LABEL_CHARACTERS),
         "trusted": tool.trusted,
         "signature": signature(tool.input_schema),
-        "tool": definition,
+        "tool": _shown_definition(tool),
         "call": {"name": tool.name, "arguments": {}}
         if tool.source == CLIENT
         else {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
@@ -201,6 +204,21 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
             "text": paragraphs(instructions, INSTRUCTIONS_CHARACTERS),
         }
     return found
+
+
+def _shown_definition(tool: Tool) -> JsonObject:
+    """The upstream's own: schemas as they are, the rest as a reader sees it, and nothing that no model has a use for."""
+    unshown = UNSHOWN if tool.trusted else UNSHOWN | {"outputSchema"}
+    shown = {key: value for key, value in tool.definition.items() if key not in unshown}
+    return {key: value if key in SCHEMAS else _visible(value) for key, value in shown.items()}
+
+
+def _visible(value: object) -> object:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [_visible(item) for item in value]
+    return {visible(key): _visible(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _some(names: list[str]) -> list[str]:
