@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
+from server.access import Verdict
 from server.clean import one_line, paragraphs, visible
 from server.client_tools import CLIENT
 from server.errors import GatewayError
@@ -33,11 +34,21 @@ STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.RE
 are in the index in a moment."""
 
 
+VERDICTS: Final[Mapping[Verdict, str]] = {
+    Verdict.ASK: "ask: before it is run, a person is asked to approve the call",
+    Verdict.BLOCK: "block: the operator does not let it be run; a call is refused",
+}
+"""What a description says of a tool that is not simply run."""
+
+
 def hits(
-    tools: Sequence[Tool], shows_hints: Callable[[Tool], bool], confidence: Mapping[str, str] | None = None
+    tools: Sequence[Tool],
+    shows_hints: Callable[[Tool], bool],
+    verdict: Callable[[Tool], Verdict],
+    confidence: Mapping[str, str] | None = None,
 ) -> list[JsonObject]:
     """Search results, best first. Typed hints are given from the top down while there is room for them."""
-    found = [_hit(tool, (confidence or {}).get(tool.id, "")) for tool in tools]
+    found = [_hit(tool, (confidence or {}).get(tool.id, ""), verdict(tool)) for tool in tools]
     room = HIT_BYTES * len(found) - len(_encode(found))
     for tool, one in zip(tools, found, strict=True):
         for key, hint in _hints(tool).items() if shows_hints(tool) else ():
@@ -48,7 +59,7 @@ def hits(
     return found
 
 
-def _hit(tool: Tool, confidence: str) -> JsonObject:
+def _hit(tool: Tool, confidence: str, verdict: Verdict) -> JsonObject:
     """One result without hints. Source, owner and name are the three parts of its id."""
     found: JsonObject = {"id": tool.id}
     if confidence:
@@ -61,6 +72,8 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
         found["direct"] = True
     if tool.cached:
         found["cached"] = True
+    if verdict:
+        found["policy"] = verdict.name.lower()
     return found
 
 
@@ -177,7 +190,7 @@ def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], liste
     )
 
 
-def description(tool: Tool, status: UpstreamStatus | None, instructions: str) -> JsonObject:
+def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, instructions: str) -> JsonObject:
     """All that is known of one tool. `tool` is the upstream's own definition, as far as a model has a use for it."""
     found: JsonObject = {
         "id": tool.id,
@@ -192,6 +205,8 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         if tool.source == CLIENT
         else {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
     }
+    if verdict:
+        found["policy"] = VERDICTS[verdict]
     if tool.cached:
         found["cached"] = True
     if status is not None:

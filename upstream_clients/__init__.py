@@ -3,7 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
-from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
+from upstream_clients.chain import HOLDER_META, MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
 from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
@@ -39,6 +39,7 @@ from upstream_clients.status import State, UpstreamListing, UpstreamSpec, Upstre
 __all__ = [
     "CORE_OWNER",
     "DIRECT_META",
+    "HOLDER_META",
     "KNOWN_TOOLS",
     "MOST_HOPS",
     "OWNER_META",
