@@ -34,6 +34,7 @@ from upstream_clients.peer import Patience, Progress
 from upstream_clients.platform import process_birth
 from upstream_clients.platform.threaded_pipes import ThreadedReader, ThreadedWriter
 from upstream_clients.process import Launch
+from upstream_clients.program import Program, run_program
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "NotAMessage",
     "OpenClawGateway",
     "Patience",
+    "Program",
     "Progress",
     "Protocol",
     "State",
@@ -83,4 +85,5 @@ __all__ = [
     "parse",
     "path_in",
     "process_birth",
+    "run_program",
 ]

@@ -1,4 +1,4 @@
-"""The rest of a long result is its caller's alone: not another session's, token's or profile's, through gateways in a row too."""
+"""The rest of a long result is its caller's alone, not another session's, token's or profile's, behind a gateway too."""
 
 import hashlib
 import json
