@@ -20,6 +20,7 @@ from server.approvals import MOST_MINUTES, Approvals
 from server.asking import MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
+from server.face import ToolRequest
 from server.hooks import Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
@@ -106,7 +107,7 @@ async def test_a_hook_that_does_not_end_is_killed_with_all_that_it_has_started(
     tmp_path: Path, then: str, reason: str
 ) -> None:
     told = tmp_path / "pids"
-    hook = command(STARTS_ANOTHER.format(told=str(told)) + then, seconds=3)
+    hook = command(STARTS_ANOTHER.format(told=str(told)) + then, seconds=2)
     assert await hook(EVENT) == HookAnswer(is_allowed=False, reason=reason)
     pids = [int(pid) for pid in told.read_text().split()]
     assert len(pids) == 2
@@ -295,6 +296,21 @@ async def test_a_host_that_can_ask_asks_its_person(tmp_path: Path, mode: str) ->
     assert [result.is_error for result in results] == [False, True, True]
     assert asked == [f'May mcp:one:add be run with {{"n": {n}}}?' for n in range(len(answers))]
     assert sent(tmp_path) == [{"n": 0}]
+
+
+async def test_a_question_stands_for_its_caller_too(tmp_path: Path) -> None:
+    async with gateway(tmp_path, adder(tmp_path), ASKING) as opened:
+        questions: list[Question] = []
+
+        async def ask(question: Question) -> bool:
+            questions.append(question)
+            return False
+
+        for caller in (Caller(session="anne"), Caller(session="ben")):
+            call = ToolRequest("tool_call", {"id": "mcp:one:add", "args": {"n": 1}}, {}, caller, ask)
+            assert error_of(await opened.face.call_tool(call))["code"] == "approval_needed"
+    assert questions[0].message == questions[1].message
+    assert questions[0].digest != questions[1].digest
 
 
 def test_an_answer_counts_once_and_for_the_question_that_was_asked() -> None:
