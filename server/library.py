@@ -53,11 +53,12 @@ Judge: TypeAlias = Callable[[Listing, Catalog], Classify]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a catalogue is made by under one configuration: who judges a listing, what is in it besides the listings, and
-    what is published of it, given the upstreams that have listed and what was published before. All are called in a worker
-    thread, one at a time.
+    """What a catalogue is made by under one configuration: what is left of what an upstream lists, who judges that, what is
+    in it besides the listings, and what is published of it, given the upstreams that have listed and what was published
+    before. All are called in a worker thread, one at a time.
     """
 
+    shown: Callable[[Listing], Listing]
     judge: Judge
     complete: Callable[[Catalog], Catalog]
     publish: Callable[[Catalog, frozenset[str], Surface], Surface]
@@ -192,7 +193,8 @@ def _with_listings(
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, rules.judge(listing, catalog), give_way)
+            shown = rules.shown(listing)
+            catalog = catalog.with_listing(shown, rules.judge(shown, catalog), give_way)
     catalog, listed = rules.complete(catalog), _listed(snapshot.listed, listings)
     return replace(snapshot, catalog=catalog, listed=listed, surface=rules.publish(catalog, listed, snapshot.surface))
 
