@@ -85,10 +85,10 @@ class _Run(asyncio.Protocol):
         with anyio.CancelScope(shield=True):  # takes no time; the pipes must belong to somebody who closes them
             self._readers.append(await platform.read_pipe(process.stderr, asyncio.Protocol()))
             self._readers.append(await platform.read_pipe(process.stdout, self))
-            self._writer = await platform.write_pipe(process.stdin, _Writing(self._written))
+            writer = self._writer = await platform.write_pipe(process.stdin, _Writing(self._written))
         if given:
-            self._writer.write(given)
-        self._writer.close()
+            writer.write(given)
+        writer.close()
 
     def close(self) -> None:
         for reader in self._readers:

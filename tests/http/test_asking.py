@@ -60,7 +60,8 @@ async def test_a_yes_and_nothing_else_runs_the_call_that_was_asked_about(tmp_pat
         ElicitResult(action="cancel"),
     ]
 
-    async def ask(_context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert context
         asked.append(params.message)
         return answers[len(asked) - 1]
 
@@ -75,7 +76,9 @@ async def test_a_yes_and_nothing_else_runs_the_call_that_was_asked_about(tmp_pat
 
 
 async def test_a_question_that_nobody_answers_in_time_is_refused(tmp_path: Path) -> None:
-    async def ask(_context: ClientRequestContext, _params: ElicitRequestParams) -> ElicitResult:
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert context.session
+        assert params.message
         await anyio.sleep_forever()
         raise NotImplementedError
 
@@ -90,7 +93,8 @@ async def test_a_question_that_nobody_answers_in_time_is_refused(tmp_path: Path)
 async def test_an_answer_of_the_modern_era_that_comes_too_late_is_none_however_often_it_comes(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    async def ask(_context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert context
         asked.append(params.message)
         return YES
 

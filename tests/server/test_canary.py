@@ -79,7 +79,11 @@ def servers(folder: Path, url: str) -> JsonObject:
 
 def remote_answers() -> dict[str, object]:
     async def call(request: Request, reply: Reply) -> None:
-        failed = {"content": [{"type": "text", "text": REMOTE}], "isError": True, "structuredContent": {"x": REMOTE}}
+        failed: JsonObject = {
+            "content": [{"type": "text", "text": REMOTE}],
+            "isError": True,
+            "structuredContent": {"x": REMOTE},
+        }
         answers = {
             "fail": result(failed),
             "refuse": refusal(200, -32000, REMOTE),
@@ -91,7 +95,7 @@ def remote_answers() -> dict[str, object]:
         await answers[request.name](request, reply)
 
     about = {"name": REMOTE, "version": REMOTE}
-    greeting = {
+    greeting: JsonObject = {
         "protocolVersion": "2025-06-18",
         "capabilities": {"tools": {}},
         "serverInfo": about,

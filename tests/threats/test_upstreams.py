@@ -159,8 +159,8 @@ class _Pwn:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def __reduce__(self) -> tuple[object, tuple[str, int, int]]:
-        return os.mkdir, (str(self.path), 0o700)
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.path),)
 
 
 def test_nothing_that_is_found_on_disk_is_unpickled(tmp_path: Path) -> None:
@@ -221,10 +221,13 @@ async def test_nothing_that_a_server_says_of_itself_becomes_how_it_is_started(tm
     assert not pwned.exists()
 
 
-@pytest.mark.parametrize(("option", "state"), [("endless_pages", State.DOWN), ("repeating_cursor", State.READY)])
-async def test_pages_without_end_do_not_keep_us(tmp_path: Path, option: str, state: State) -> None:
-    endless = entry(tools=[named("read_file")], log=str(tmp_path / "log"), **{option: True})  # type: ignore[misc]
-    async with gateway(tmp_path, {"endless": endless, "two": entry(does={"echo": {"do": "echo"}})}) as opened:
+@pytest.mark.parametrize(("endless", "state"), [(True, State.DOWN), (False, State.READY)])
+async def test_pages_without_end_do_not_keep_us(tmp_path: Path, endless: bool, state: State) -> None:
+    """Each page has another cursor, or always the same one."""
+    one = entry(
+        tools=[named("read_file")], log=str(tmp_path / "log"), endless_pages=endless, repeating_cursor=not endless
+    )
+    async with gateway(tmp_path, {"endless": one, "two": entry(does={"echo": {"do": "echo"}})}) as opened:
         assert opened.running.statuses()["endless"].state is state
         assert "isError" not in await opened.call("mcp:two:echo")
         known = [tool.id for tool in opened.running.library.snapshot.catalog.tools()]

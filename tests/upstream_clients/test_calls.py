@@ -175,7 +175,7 @@ REFUSED = ("sampling/createMessage", "elicitation/create", "roots/list", "tools/
 async def test_what_the_server_asks_is_refused_and_its_call_still_answered(tmp_path: Path) -> None:
     log = tmp_path / "log"
     asks: list[dict[str, object]] = [
-        *({"do": "request", "id": f"ours {method}", "method": method} for method in REFUSED),
+        *[dict[str, object]({"do": "request", "id": f"ours {method}", "method": method}) for method in REFUSED],
         {"do": "request", "id": 3, "method": "ping"},
         {"do": "notify", "method": "notifications/message", "params": {"level": "info", "data": "x"}, "times": 50},
         {"do": "text", "text": "done"},
