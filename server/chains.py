@@ -31,6 +31,9 @@ CHAINED_RESULT_BYTES: Final = 2 * 1024 * 1024
 """What of a result goes to another gateway whole: that one cuts it for its own host, and keeps the rest of it. What is
 longer is kept here, and read through that gateway."""
 
+HOLDER_CHARACTERS: Final = 64
+"""A SHA-256."""
+
 
 def refuse_circles(node: str, meta: Mapping[str, object]) -> None:
     """Refuses a request that has been here before, or that has come too far. `node` is our own id.
@@ -51,6 +54,11 @@ def refuse_circles(node: str, meta: Mapping[str, object]) -> None:
             f"There are more than {MOST_HOPS} gateways in a row.",
             "Give the first ones the servers that are wanted, not gateways to gateways.",
         )
+
+
+def holder_in(meta: Mapping[str, object]) -> str:
+    """For whom a gateway says that it calls. Whoever says it divides but its own."""
+    return str(meta.get(HOLDER_META, ""))[:HOLDER_CHARACTERS]
 
 
 def told_holder(holder: Holder, meta: Mapping[str, object]) -> JsonObject:

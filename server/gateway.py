@@ -26,7 +26,7 @@ from server.answers import (
     with_starting,
 )
 from server.calling import Call, UpstreamFailure
-from server.chains import page, refuse_circles
+from server.chains import holder_in, page, refuse_circles
 from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
 from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
@@ -36,14 +36,11 @@ from server.parts import Current, Parts
 from server.results import READ_RESULT_ID, Holder
 from server.surface import Surface
 from server.telemetry import Kind, Observation, Via
-from upstream_clients import HOLDER_META, PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
+from upstream_clients import PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
 
 MOST_QUERIES: Final = 16
 MOST_HITS: Final = 32
 """Of one answer to several queries: about 2,300 tokens."""
-
-HOLDER_CHARACTERS: Final = 64
-"""Of the word by which a gateway says for whom it calls: a SHA-256."""
 
 LEAST_HITS_A_QUERY: Final = 2
 """The right tool is first in two of three answers, and among the first two in most of the others."""
@@ -163,8 +160,7 @@ class Gateway:
         """
         parts = self._current.parts
         access = parts.accesses.of(self._caller)
-        named = str(call.meta[HOLDER_META])[:HOLDER_CHARACTERS] if HOLDER_META in call.meta else ""
-        holder = self._caller.session, access.profiles, named
+        holder = self._caller.session, access.profiles, holder_in(call.meta) if call.meta else ""
         parts.on_call()
         with Observation(parts.sinks, "call", call.via) as seen:
             if PATH_META in call.meta:

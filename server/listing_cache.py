@@ -66,7 +66,7 @@ class ListingCache:
             "era": listing.era,
             "instructions": self._redact.without_known(listing.instructions),
             "gateway": listing.gateway,
-            "tools": self._redact.listed(list(listing.tools)),
+            "tools": [self._redact.listed(tool) for tool in listing.tools],
         }
         try:
             replace_file(self._path(owner, fingerprint), json.dumps(document, separators=(",", ":")).encode())

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from server.clean import visible
 from server.config.secrets import ISSUED, PRIVATE_KEY_BLOCK, URL_PASSWORD
+from upstream_clients import JsonObject
 
 MASK: Final = "[redacted]"
 
@@ -65,12 +66,14 @@ class Redactor:
             text = text.replace(secret, MASK)
         return text
 
-    def listed(self, value: object) -> object:
-        """The same JSON without the exact values; the very same object where there are none."""
-        text = json.dumps(value, ensure_ascii=False)
-        return self._within(value, exactly=True) if any(secret in text for secret in self._secrets) else value
+    def listed(self, tool: JsonObject) -> JsonObject:
+        """A definition without the exact values; the very same object where there are none."""
+        text = json.dumps(tool, ensure_ascii=False) if self._secrets else ""
+        if not any(secret in text for secret in self._secrets):
+            return tool
+        return {self.without_known(key): self._within(value, exactly=True) for key, value in tool.items()}
 
-    def failed(self, result: dict[str, object]) -> dict[str, object]:
+    def failed(self, result: JsonObject) -> JsonObject:
         """What a tool says of its failure, without secrets."""
         return {self(key): self._within(value, exactly=False) for key, value in result.items()}
 

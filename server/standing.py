@@ -9,7 +9,6 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from index import Listing
 from server import tracing
 from server.access import Accesses
 from server.approvals import Approvals
@@ -84,16 +83,7 @@ def rules_of(settings: Settings, pins: Pins, redact: Redactor) -> Rules:
     """What the catalogue is made by under these settings."""
     policy = Policy(settings.servers, settings.gateway)
     judge = Judge(policy, pins, settings.gateway)
-    return Rules(
-        partial(_shown, redact), judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings)
-    )
-
-
-def _shown(redact: Redactor, listing: Listing) -> Listing:
-    """Without what its upstream was given to keep."""
-    tools = redact.listed(list(listing.tools))
-    assert isinstance(tools, list)
-    return replace(listing, tools=tuple(tools))
+    return Rules(redact.listed, judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings))
 
 
 def specs_of(settings: Settings, keeper: ListingKeeper, state: Path, *, lazy: bool) -> list[UpstreamSpec]:

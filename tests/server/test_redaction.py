@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from server.redaction import RedactingFormatter, Redactor
+from upstream_clients import JsonObject
 
 
 def test_every_occurrence_of_a_secret_is_replaced() -> None:
@@ -67,10 +68,11 @@ def test_a_megabyte_made_to_be_slow_is_looked_through(part: str) -> None:
 
 
 def test_what_an_upstream_lists_is_searched_for_exact_values_alone() -> None:
-    redact, plain = Redactor(["s3cret-token"]), {"description": "Takes a key such as sk-abcdefghijklmnop0123."}
+    redact = Redactor(["s3cret-token"])
+    plain: JsonObject = {"description": "Takes a key such as sk-abcdefghijklmnop0123."}
     assert redact.listed(plain) is plain
-    listed = redact.listed([{"s3cret-token": ["s3cret-token", 1]}, plain])
-    assert listed == [{"[redacted]": ["[redacted]", 1]}, plain]
+    listed = redact.listed({"s3cret-token": ["s3cret-token", 1], "plain": plain})
+    assert listed == {"[redacted]": ["[redacted]", 1], "plain": plain}
 
 
 def test_a_log_line_is_redacted_whole_its_traceback_included() -> None:
