@@ -33,12 +33,14 @@ class Verdict(IntEnum):
 class Caller:
     """Who asks, as far as the policy goes by it. `client` is what the client calls itself, and proves nothing.
 
-    `is_known`: it came over the pipe of the host that started us, or with a token.
+    `is_known`: it came over the pipe of the host that started us, or with a token. `session` is what tells callers over HTTP
+    apart, for whom results are kept; it decides nothing else.
     """
 
     profile: str = ""
     client: str = ""
     is_known: bool = True
+    session: str = ""
 
 
 OWNER: Final = Caller()

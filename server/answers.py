@@ -5,9 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
-from server.clean import one_line, paragraphs
+from server.access import Verdict
+from server.clean import one_line, paragraphs, visible
 from server.client_tools import CLIENT
 from server.errors import GatewayError
+from server.pins import UNSHOWN
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 DESCRIPTION_CHARACTERS: Final = 180
@@ -21,6 +23,9 @@ SCORE_DIGITS: Final = 3
 INSTRUCTIONS_CHARACTERS: Final = 2000
 OTHER_WORDS: Final = "other words: what is done (create, list, read), to what (issue, file, event)"
 AGAIN_IN_SECONDS: Final = "Try again in a few seconds."
+SCHEMAS: Final = frozenset({"inputSchema", "outputSchema"})
+"""What a call is held against, which must be read as it was written."""
+
 NAMED_UPSTREAMS: Final = 8
 """So many are named in a search answer; the rest is counted."""
 
@@ -29,11 +34,21 @@ STARTING: Final = frozenset({State.IDLE, State.WAITING, State.STARTING, State.RE
 are in the index in a moment."""
 
 
+VERDICTS: Final[Mapping[Verdict, str]] = {
+    Verdict.ASK: "ask: before it is run, a person is asked to approve the call",
+    Verdict.BLOCK: "block: the operator does not let it be run; a call is refused",
+}
+"""What a description says of a tool that is not simply run."""
+
+
 def hits(
-    tools: Sequence[Tool], shows_hints: Callable[[Tool], bool], confidence: Mapping[str, str] | None = None
+    tools: Sequence[Tool],
+    shows_hints: Callable[[Tool], bool],
+    verdict: Callable[[Tool], Verdict],
+    confidence: Mapping[str, str] | None = None,
 ) -> list[JsonObject]:
     """Search results, best first. Typed hints are given from the top down while there is room for them."""
-    found = [_hit(tool, (confidence or {}).get(tool.id, "")) for tool in tools]
+    found = [_hit(tool, (confidence or {}).get(tool.id, ""), verdict(tool)) for tool in tools]
     room = HIT_BYTES * len(found) - len(_encode(found))
     for tool, one in zip(tools, found, strict=True):
         for key, hint in _hints(tool).items() if shows_hints(tool) else ():
@@ -44,7 +59,7 @@ def hits(
     return found
 
 
-def _hit(tool: Tool, confidence: str) -> JsonObject:
+def _hit(tool: Tool, confidence: str, verdict: Verdict) -> JsonObject:
     """One result without hints. Source, owner and name are the three parts of its id."""
     found: JsonObject = {"id": tool.id}
     if confidence:
@@ -57,6 +72,8 @@ def _hit(tool: Tool, confidence: str) -> JsonObject:
         found["direct"] = True
     if tool.cached:
         found["cached"] = True
+    if verdict:
+        found["policy"] = verdict.name.lower()
     return found
 
 
@@ -173,9 +190,8 @@ def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], liste
     )
 
 
-def description(tool: Tool, status: UpstreamStatus | None, instructions: str) -> JsonObject:
-    """All that is known of one tool. `tool` is the upstream's own definition, unchanged."""
-    definition = tool.definition if tool.trusted else {k: v for k, v in tool.definition.items() if k != "outputSchema"}
+def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, instructions: str) -> JsonObject:
+    """All that is known of one tool. `tool` is the upstream's own definition, as far as a model has a use for it."""
     found: JsonObject = {
         "id": tool.id,
         "source": tool.source,
@@ -184,11 +200,13 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
         "label": one_line(tool.label, LABEL_CHARACTERS),
         "trusted": tool.trusted,
         "signature": signature(tool.input_schema),
-        "tool": definition,
+        "tool": _shown_definition(tool),
         "call": {"name": tool.name, "arguments": {}}
         if tool.source == CLIENT
         else {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
     }
+    if verdict:
+        found["policy"] = VERDICTS[verdict]
     if tool.cached:
         found["cached"] = True
     if status is not None:
@@ -201,6 +219,21 @@ def description(tool: Tool, status: UpstreamStatus | None, instructions: str) ->
             "text": paragraphs(instructions, INSTRUCTIONS_CHARACTERS),
         }
     return found
+
+
+def _shown_definition(tool: Tool) -> JsonObject:
+    """The upstream's own: schemas as they are, the rest as a reader sees it, and nothing that no model has a use for."""
+    unshown = UNSHOWN if tool.trusted else UNSHOWN | {"outputSchema"}
+    shown = {key: value for key, value in tool.definition.items() if key not in unshown}
+    return {key: value if key in SCHEMAS else _visible(value) for key, value in shown.items()}
+
+
+def _visible(value: object) -> object:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [_visible(item) for item in value]
+    return {visible(key): _visible(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _some(names: list[str]) -> list[str]:

@@ -76,8 +76,9 @@ async def open_gateway(
         meanings.follow(library.snapshot.catalog)
         hooks.on_catalogue()
 
-    library = Library(rules_of(settings, pins), on_catalogue, pace.give_way)
-    keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache))
+    redact = Redactor(secrets_of(settings))
+    library = Library(rules_of(settings, pins, redact), on_catalogue, pace.give_way)
+    keeper = ListingKeeper(startable(settings), library, ListingCache(directories.cache, redact))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(library.run)
@@ -88,9 +89,8 @@ async def open_gateway(
         specs = specs_of(settings, keeper, directories.state, lazy=lazy)
         concurrency = settings.gateway.startup.concurrency
         async with open_fleet(specs, CLIENT_INFO, keeper.take, hooks.on_status, concurrency, node=hooks.node) as fleet:
-            redact, state = Redactor(secrets_of(settings)), directories.state
-            kept = library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, Approvals(state)
-            standing = Standing(*kept, hooks.node, hooks.sinks, lazy, state)
+            kept = library, keeper, fleet, pace, redact, ResultStore(), pins, meanings, Approvals(directories.state)
+            standing = Standing(*kept, hooks.node, hooks.sinks, lazy, directories.state)
             gateway = Gateway(Current(parts_of(settings, standing)))
             change = Change(settings, standing, gateway)
             yield Running(gateway, library, meanings, fleet, keeper, gateway.statuses, change.adopt)
@@ -116,7 +116,7 @@ class Change:
         after = Policy(settings.servers, settings.gateway)
         known = startable(self._settings)
         standing.redact.learn(secrets_of(settings))
-        library.adopt(rules_of(settings, standing.pins))
+        library.adopt(rules_of(settings, standing.pins, standing.redact))
         keeper.adopt(servers, stored)
         keeper.relist(owner for owner in servers if owner in known and before.rules(owner) != after.rules(owner))
         self._gateway.adopt(parts_of(settings, standing))

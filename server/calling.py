@@ -15,11 +15,11 @@ import anyio.to_thread
 
 from index import Tool, signature
 from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCheck, UnusableSchema, explain
-from server.chains import CHAINED_RESULT_BYTES
+from server.chains import CHAINED_RESULT_BYTES, told_holder
 from server.clean import one_line
 from server.clearance import Ask, Clearing
 from server.errors import GatewayError
-from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, ResultStore, bound
+from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, Holder, ResultStore, bound
 from server.telemetry import Via
 from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
@@ -79,8 +79,9 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call, clearing: Clearing | None = None) -> JsonObject:
-        """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
+    async def call(self, tool: Tool, call: Call, holder: Holder, clearing: Clearing | None = None) -> JsonObject:
+        """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`. What of it is kept is
+        kept for the holder.
 
         Raises:
             GatewayError: arguments that do not fit; the upstream was not called.
@@ -90,15 +91,18 @@ class CallPath:
         if clearing is not None:
             prepared = await self._cleared(tool, call, prepared, clearing)
         output_check = await self._output_check(tool)
+        meta = (
+            told_holder(holder, call.meta) if ":" in tool.name else call.meta
+        )  # such a name is an id behind a gateway
         try:
-            result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, call.meta, call.on_progress)
+            result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, meta, call.on_progress)
         except UpstreamError as error:
             raise UpstreamFailure(tool.upstream, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
-        return _labelled(bound(_with_content(result), self._most(call), self._results), tool, prepared)
+        return _labelled(bound(_with_content(result), self._most(call), self._results, holder), tool, prepared)
 
-    def read_result(self, call: Call) -> JsonObject:
+    def read_result(self, call: Call, holder: Holder) -> JsonObject:
         """The rest of a result that was too long.
 
         Raises:
@@ -107,18 +111,18 @@ class CallPath:
         arguments = _read_arguments(call)
         offset = arguments.get("offset", 0)
         assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
-        return self._results.read(str(arguments["ref"]), int(offset), self._most(call))
+        return self._results.read(str(arguments["ref"]), int(offset), self._most(call), holder)
 
-    async def read_behind(self, call: Call, gateways: Iterable[str]) -> JsonObject | None:
+    async def read_behind(self, call: Call, gateways: Iterable[str], holder: Holder) -> JsonObject | None:
         """The rest of a result that was too long for a gateway behind us, which has kept it; None if none of these has."""
-        arguments = _read_arguments(call)
+        arguments, meta = _read_arguments(call), told_holder(holder, call.meta)
         for owner in gateways:
             try:
-                result = await self._dispatch(owner, READ_RESULT_ID, arguments, call.meta)
+                result = await self._dispatch(owner, READ_RESULT_ID, arguments, meta)
             except UpstreamError:
                 continue
             if result.get("isError") is not True:
-                return bound(_with_content(result), self._most(call), self._results)
+                return bound(_with_content(result), self._most(call), self._results, holder)
         return None
 
     def _most(self, call: Call) -> int:

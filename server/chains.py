@@ -7,17 +7,21 @@ Laws
 1. A request whose path has our own id went in a circle, and is refused; one that came through too many gateways, too.
 2. A gateway is never shown a tool that is behind itself, nor one that it could not call: catalogues that mirror each
    other don't grow.
-3. A page is bounded, and the pages of an unchanged catalogue are all of it. A change in between is told of, as ever.
+3. A gateway behind us is told whom we call for, by a word that says no more: what it keeps of a result is kept for that
+   caller alone.
+4. A page is bounded, and the pages of an unchanged catalogue are all of it. A change in between is told of, as ever.
 """
 
 import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Final
 
 from index import Tool
 from server.errors import GatewayError
-from upstream_clients import MOST_HOPS, PATH_META, JsonObject, path_in
+from server.results import Holder
+from upstream_clients import HOLDER_META, MOST_HOPS, PATH_META, JsonObject, path_in
 
 PAGE_TOOLS: Final = 500
 PAGE_BYTES: Final = 1024 * 1024
@@ -26,6 +30,9 @@ PAGE_BYTES: Final = 1024 * 1024
 CHAINED_RESULT_BYTES: Final = 2 * 1024 * 1024
 """What of a result goes to another gateway whole: that one cuts it for its own host, and keeps the rest of it. What is
 longer is kept here, and read through that gateway."""
+
+HOLDER_CHARACTERS: Final = 64
+"""A SHA-256."""
 
 
 def refuse_circles(node: str, meta: Mapping[str, object]) -> None:
@@ -47,6 +54,16 @@ def refuse_circles(node: str, meta: Mapping[str, object]) -> None:
             f"There are more than {MOST_HOPS} gateways in a row.",
             "Give the first ones the servers that are wanted, not gateways to gateways.",
         )
+
+
+def holder_in(meta: Mapping[str, object]) -> str:
+    """For whom a gateway says that it calls. Whoever says it divides but its own."""
+    return str(meta.get(HOLDER_META, ""))[:HOLDER_CHARACTERS]
+
+
+def told_holder(holder: Holder, meta: Mapping[str, object]) -> JsonObject:
+    """The `_meta` of a call for this holder that goes to a gateway."""
+    return {**meta, HOLDER_META: sha256(repr(holder).encode("utf-8", "surrogatepass")).hexdigest()}
 
 
 def page(

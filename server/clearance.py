@@ -35,7 +35,7 @@ SHOWN_ARGUMENTS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person is asked. `digest` stands for this tool, these arguments and this kind of caller."""
+    """What a person is asked. `digest` stands for this tool, these arguments and this caller."""
 
     message: str
     digest: str
@@ -95,7 +95,7 @@ class Clearing:
 
     def _question(self, tool: Tool, arguments: JsonObject) -> Question:
         written = json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str)
-        shown = one_line(self.redact(written), SHOWN_ARGUMENTS)
-        parts = [tool.id, definition_digest(tool), written, *self.access.profiles]
+        shown = one_line(self.redact.without_known(written), SHOWN_ARGUMENTS)
+        parts = [self.caller.session, tool.id, definition_digest(tool), written, *self.access.profiles]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
         return Question(f"May {tool.id} be run with {shown}?", digest)

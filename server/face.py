@@ -17,7 +17,7 @@ from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
 from server.surface import CALL, CODE, DESCRIBE, SEARCH
-from upstream_clients import PATH_META, JsonObject, Progress
+from upstream_clients import HOLDER_META, PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
@@ -25,9 +25,9 @@ RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject
 LARGEST_LIMIT: Final = 1_000_000
 """Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
 
-CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_META})
-"""What of the host's `_meta` an upstream may see: trace context, and if it is a gateway, the path of a gateway that calls.
-All else is for this hop alone."""
+CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_META, HOLDER_META})
+"""What of the host's `_meta` goes further: trace context, and what gateways say to each other, which none but gateways
+are told. All else is for this hop alone."""
 
 
 BY_EXACT_NAME: Final = frozenset({"directory", "off"})

@@ -26,14 +26,14 @@ from server.answers import (
     with_starting,
 )
 from server.calling import Call, UpstreamFailure
-from server.chains import page, refuse_circles
+from server.chains import holder_in, page, refuse_circles
 from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
 from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
 from server.keeper import upstream_in
 from server.library import Snapshot
 from server.parts import Current, Parts
-from server.results import READ_RESULT_ID
+from server.results import READ_RESULT_ID, Holder
 from server.surface import Surface
 from server.telemetry import Kind, Observation, Via
 from upstream_clients import PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
@@ -88,7 +88,8 @@ class Gateway:
     async def _search(self, query: str, limit: int | None) -> tuple[Found, JsonObject]:
         snapshot, (found,) = await self._look_up((query,), self._parts.count(limit))
         unseen = missing(self._parts.reachable(self._access), snapshot.indexed)
-        answer: JsonObject = {"tools": hits(found.tools, self._parts.shows_hints, found.confidence), **unseen}
+        shown = hits(found.tools, self._parts.shows_hints, self._access.verdict, found.confidence)
+        answer: JsonObject = {"tools": shown, **unseen}
         if note := search_note(len(found.tools), unseen, found.closest_words):
             answer["note"] = note
         return found, answer
@@ -129,7 +130,7 @@ class Gateway:
         tools = {tool.id: tool for one in found for tool in one.tools}
         answer: JsonObject = {
             "answers": [short_answer(query, one) for query, one in zip(queries, found, strict=True)],
-            "tools": hits(tuple(tools.values()), self._parts.shows_hints),
+            "tools": hits(tuple(tools.values()), self._parts.shows_hints, self._access.verdict),
             **unseen,
         }
         if note := batch_note([bool(one.tools) for one in found], unseen):
@@ -146,7 +147,8 @@ class Gateway:
             tool = await self.find(reference)
             seen.ids = (tool.id,)
             status = self._parts.statuses().get(tool.upstream)
-            answer = description(tool, status and self._parts.redacted(status), self._parts.instructions(tool.upstream))
+            status, instructions = status and self._parts.redacted(status), self._parts.instructions(tool.upstream)
+            answer = description(tool, self._access.verdict(tool), status, instructions)
             seen.answered(answer)
         return answer
 
@@ -158,13 +160,14 @@ class Gateway:
         """
         parts = self._current.parts
         access = parts.accesses.of(self._caller)
+        holder = self._caller.session, access.profiles, holder_in(call.meta) if call.meta else ""
         parts.on_call()
         with Observation(parts.sinks, "call", call.via) as seen:
             if PATH_META in call.meta:
                 refuse_circles(parts.node, call.meta)
             if call.reference == READ_RESULT_ID:
                 seen.ids = (READ_RESULT_ID,)
-                result = await self._read_result(call)
+                result = await self._read_result(call, holder)
             else:
                 try:
                     tool = await self._find(call.reference, access)
@@ -175,21 +178,21 @@ class Gateway:
                 if tool.source == CLIENT:
                     raise run_by_the_host(tool)
                 try:
-                    result = await parts.calls.call(tool, call, clearing)
+                    result = await parts.calls.call(tool, call, holder, clearing)
                 except UpstreamFailure as failure:
                     told = parts.redact(failure.message), parts.redact(failure.hint)
                     raise GatewayError(failure.code, *told) from None
             seen.returned(result)
         return result
 
-    async def _read_result(self, call: Call) -> JsonObject:
+    async def _read_result(self, call: Call, holder: Holder) -> JsonObject:
         calls = self._parts.calls
         try:
-            return calls.read_result(call)
+            return calls.read_result(call, holder)
         except GatewayError as unknown:
             if unknown.code != "unknown_result":
                 raise
-            read = await calls.read_behind(call, self._parts.running_gateways(self._access))
+            read = await calls.read_behind(call, self._parts.running_gateways(self._access), holder)
             if read is None:
                 raise
             return read

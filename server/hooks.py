@@ -2,7 +2,8 @@
 
 Laws
 1. A hook that fails, hangs, or answers anything but what is written here blocks the call.
-2. It is waited for within bounds; a command that does not end is killed. What it prints is bounded, and never logged.
+2. It is waited for within bounds; a command that does not end is killed with all that it has started, and nothing of that
+   outlives one that ends. What it prints is bounded, and never logged.
 3. A command gets the event on its standard input, never in its arguments, which other users of the machine can read.
 """
 
@@ -10,7 +11,6 @@ import inspect
 import json
 import logging
 import re
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +21,7 @@ import anyio
 import anyio.to_thread
 
 from server.clean import one_line
-from upstream_clients import JsonObject
+from upstream_clients import JsonObject, Program, run_program
 
 logger = logging.getLogger(__name__)
 
@@ -69,29 +69,12 @@ class Hook:
         return json.loads(await self._run(json.dumps(event).encode()))
 
     async def _run(self, event: bytes) -> bytes:
-        async with await anyio.open_process(
-            self.before_call,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(self.env),
-        ) as process:
-            try:
-                assert process.stdin is not None
-                assert process.stdout is not None
-                await process.stdin.send(event)
-                await process.stdin.aclose()
-                output = bytearray()
-                async for chunk in process.stdout:
-                    output += chunk
-                    if len(output) > LARGEST_ANSWER_BYTES:
-                        raise ValueError("the answer is too long")
-                if await process.wait() != 0:
-                    raise ValueError(f"exit code {process.returncode}")
-                return bytes(output)
-            finally:
-                if process.returncode is None:
-                    process.kill()
+        printed = await run_program(Program(self.before_call, self.env, LARGEST_ANSWER_BYTES, event))
+        if printed.code is None:
+            raise ValueError("the answer is too long")
+        if printed.code != 0:
+            raise ValueError(f"exit code {printed.code}")
+        return printed.output
 
 
 def _called(name: str, event: JsonObject) -> object:

@@ -11,7 +11,7 @@ Laws
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 import anyio
 import anyio.to_thread
 
-from index import Catalog, Classify, Listing, SearchIndex
+from index import Catalog, Classify, JsonObject, Listing, SearchIndex
 from server.surface import NOTHING_PUBLISHED, Surface
 
 logger = logging.getLogger(__name__)
@@ -53,11 +53,12 @@ Judge: TypeAlias = Callable[[Listing, Catalog], Classify]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a catalogue is made by under one configuration: who judges a listing, what is in it besides the listings, and
-    what is published of it, given the upstreams that have listed and what was published before. All are called in a worker
-    thread, one at a time.
+    """What a catalogue is made by under one configuration: what is left of each tool of a listing, who judges that, what is
+    in it besides the listings, and what is published of it, given the upstreams that have listed and what was published
+    before. All are called in a worker thread, one at a time.
     """
 
+    shown: Callable[[JsonObject], JsonObject]
     judge: Judge
     complete: Callable[[Catalog], Catalog]
     publish: Callable[[Catalog, frozenset[str], Surface], Surface]
@@ -197,9 +198,16 @@ def _with_listings(
         if isinstance(listing, Gone):
             catalog = catalog.without(listing.source, listing.owner)
         else:
-            catalog = catalog.with_listing(listing, rules.judge(listing, catalog), give_way)
+            shown = replace(listing, tools=tuple(_shown(listing, rules, give_way)))
+            catalog = catalog.with_listing(shown, rules.judge(shown, catalog), give_way)
     catalog, listed = rules.complete(catalog), _listed(snapshot.listed, listings)
     return replace(snapshot, catalog=catalog, listed=listed, surface=rules.publish(catalog, listed, snapshot.surface))
+
+
+def _shown(listing: Listing, rules: Rules, give_way: Callable[[], None]) -> Iterator[JsonObject]:
+    for tool in listing.tools:
+        give_way()
+        yield rules.shown(tool)
 
 
 def _listed(known: frozenset[str], listings: Sequence[Listing | Gone]) -> frozenset[str]:

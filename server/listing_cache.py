@@ -1,6 +1,7 @@
 """The last good listing of every upstream, on disk, so that a start can search before any upstream is up.
 
-One JSON file per upstream entry, named by a hash of the entry: changing the command or its arguments makes a new one.
+One JSON file per upstream entry, named by a hash of the entry: changing the command or its arguments makes a new one. What
+the upstream was given to keep is not written down, should it list that.
 A file that can't be read is as good as none. All methods block and belong in a worker thread.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from server.private_files import Complaint, read_file, replace_file
+from server.redaction import Redactor
 from upstream_clients import Era, JsonObject
 
 logger = logging.getLogger(__name__)
@@ -40,9 +42,10 @@ class StoredListing:
 class ListingCache:
     """Reads and writes the stored listings of one cache folder, which several gateways may share."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, redact: Redactor) -> None:
         self._folder = folder / "listings"
         self._complaint = Complaint(logger)
+        self._redact = redact
 
     def __repr__(self) -> str:
         return f"<ListingCache {self._folder}>"
@@ -62,9 +65,9 @@ class ListingCache:
             "format": FORMAT,
             "saved": time.time(),
             "era": listing.era,
-            "instructions": listing.instructions,
+            "instructions": self._redact.without_known(listing.instructions),
             "gateway": listing.gateway,
-            "tools": listing.tools,
+            "tools": [self._redact.listed(tool) for tool in listing.tools],
         }
         try:
             replace_file(self._path(owner, fingerprint), json.dumps(document, separators=(",", ":")).encode())

@@ -8,6 +8,7 @@ Laws
 3. Only the text of a text block is ever cut, between two characters, and says so. Structured content, binary blocks and
    fields of any name are whole, or replaced whole by a reference.
 4. Nothing is replaced by something longer than itself, and what is too small to be replaced alone is replaced together.
+5. What is kept is kept for whoever made the call: to anybody else its reference is one that never was.
 """
 
 import json
@@ -17,7 +18,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from server.errors import GatewayError
 from upstream_clients import JsonObject
@@ -49,6 +50,10 @@ REST: Final = "toolfold/rest"
 LEADING: Final = ("isError", "resultType")
 """Without these fields a result means something else: no number of others may crowd them out."""
 
+Holder: TypeAlias = tuple[str, tuple[str, ...], str]
+"""Whose a kept result is: the session or token that it came by, the profiles in force, and behind a gateway whom that one
+names."""
+
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -56,6 +61,7 @@ _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 class _Kept:
     content: bytes
     until: float
+    holder: Holder
 
 
 class ResultStore:
@@ -69,22 +75,22 @@ class ResultStore:
     def __repr__(self) -> str:
         return f"<ResultStore of {len(self._kept)} results, {self._bytes} bytes>"
 
-    def keep(self, content: bytes) -> str:
+    def keep(self, content: bytes, holder: Holder) -> str:
         reference = secrets.token_urlsafe(12)
-        self._kept[reference] = _Kept(content, self._clock() + KEEP_SECONDS)
+        self._kept[reference] = _Kept(content, self._clock() + KEEP_SECONDS, holder)
         self._bytes += len(content)
         self._drop_old()
         return reference
 
-    def read(self, reference: str, offset: int, limit: int) -> JsonObject:
+    def read(self, reference: str, offset: int, limit: int, holder: Holder) -> JsonObject:
         """A tool result with the text from `offset` (in bytes) on, as much of it as takes `limit` bytes of JSON.
 
         Raises:
-            GatewayError: the reference is unknown or has expired, or the offset lies outside.
+            GatewayError: the reference is unknown, has expired or is another's, or the offset lies outside.
         """
         self._drop_old()
         kept = self._kept.get(reference)
-        if kept is None:
+        if kept is None or kept.holder != holder:
             raise GatewayError(
                 "unknown_result",
                 "There is no kept result of that reference.",
@@ -109,41 +115,52 @@ class ResultStore:
             self._bytes -= len(oldest.content)
 
 
-def bound(result: JsonObject, limit: int, store: ResultStore) -> JsonObject:
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """Where the parts of one result are kept."""
+
+    store: ResultStore
+    holder: Holder
+
+    def keep(self, content: bytes) -> str:
+        return self.store.keep(content, self.holder)
+
+
+def bound(result: JsonObject, limit: int, store: ResultStore, holder: Holder) -> JsonObject:
     """The result unchanged if it is small; else one whose parts each stay within their bound."""
     if len(_COMPACT.encode(result)) <= limit:  # ASCII: at least as long as the UTF-8 that is counted below
         return result
-    fields = dict(result)
+    shelf, fields = _Shelf(store, holder), dict(result)
     parts: JsonObject = {}
     if "content" in fields:
-        parts["content"] = _bound_content(fields.pop("content"), limit, store)
+        parts["content"] = _bound_content(fields.pop("content"), limit, shelf)
     if "structuredContent" in fields:
-        parts["structuredContent"] = _bound_value(fields.pop("structuredContent"), limit, store)
+        parts["structuredContent"] = _bound_value(fields.pop("structuredContent"), limit, shelf)
     if isinstance(meta := fields.get("_meta"), dict):
         del fields["_meta"]
-        parts["_meta"] = _bound_fields(meta, store)
+        parts["_meta"] = _bound_fields(meta, shelf)
     leading: JsonObject = {name: fields.pop(name) for name in LEADING if name in fields}
-    return {**parts, **_bound_fields({**leading, **fields}, store)}
+    return {**parts, **_bound_fields({**leading, **fields}, shelf)}
 
 
-def _bound_content(content: object, room: int, store: ResultStore) -> object:
+def _bound_content(content: object, room: int, shelf: _Shelf) -> object:
     if not isinstance(content, list):
-        return content if len(_encode(content)) <= room else [_replaced(content, store)]
+        return content if len(_encode(content)) <= room else [_replaced(content, shelf)]
     bounded: list[object] = []
     for position, block in enumerate(content):
         size, is_last = _size(block), position == len(content) - 1
         if size > room and room < REFERENCE_BYTES and not is_last:
-            return [*bounded, *_bound_rest(content[position:], store)]
-        bounded.append(block if size <= room else _bound_block(block, room, store))
+            return [*bounded, *_bound_rest(content[position:], shelf)]
+        bounded.append(block if size <= room else _bound_block(block, room, shelf))
         room = max(0, room - _size(bounded[-1]))
     return bounded
 
 
-def _bound_rest(blocks: list[object], store: ResultStore) -> list[object]:
-    return blocks if len(_encode(blocks)) <= REFERENCE_BYTES else [_replaced(blocks, store)]
+def _bound_rest(blocks: list[object], shelf: _Shelf) -> list[object]:
+    return blocks if len(_encode(blocks)) <= REFERENCE_BYTES else [_replaced(blocks, shelf)]
 
 
-def _bound_block(block: object, room: int, store: ResultStore) -> object:
+def _bound_block(block: object, room: int, shelf: _Shelf) -> object:
     if _size(block) <= room + REFERENCE_BYTES:  # a marker or a reference would take as much
         return block
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
@@ -152,16 +169,16 @@ def _bound_block(block: object, room: int, store: ResultStore) -> object:
         if frame <= max(room, REFERENCE_BYTES):
             content = text.encode("utf-8", "surrogatepass")
             shown, end = _cut(content, 0, max(0, room - frame))
-            return {**block, "text": shown + _marker(store.keep(content), end, len(content))}
-    return _replaced(block, store)
+            return {**block, "text": shown + _marker(shelf.keep(content), end, len(content))}
+    return _replaced(block, shelf)
 
 
-def _bound_value(value: object, room: int, store: ResultStore) -> object:
+def _bound_value(value: object, room: int, shelf: _Shelf) -> object:
     content = _encode(value)
-    return value if len(content) <= room else _reference(content, store)
+    return value if len(content) <= room else _reference(content, shelf)
 
 
-def _bound_fields(fields: Mapping[str, object], store: ResultStore) -> JsonObject:
+def _bound_fields(fields: Mapping[str, object], shelf: _Shelf) -> JsonObject:
     """The entries within FIELDS_BYTES in all: whole, else replaced under their name, else together with others."""
     bounded: JsonObject = {}
     rest: JsonObject = {}
@@ -172,23 +189,23 @@ def _bound_fields(fields: Mapping[str, object], store: ResultStore) -> JsonObjec
             bounded[name] = value
             room -= size
         elif replaced_size <= room and name != REST:
-            bounded[name] = _reference(_encode(value), store)
+            bounded[name] = _reference(_encode(value), shelf)
             room -= replaced_size
         else:
             rest[name] = value
     if len(_encode(rest)) <= REFERENCE_BYTES:
         return {**bounded, **rest}
-    return {**bounded, REST: _reference(_encode(rest), store)}
+    return {**bounded, REST: _reference(_encode(rest), shelf)}
 
 
-def _replaced(part: object, store: ResultStore) -> JsonObject:
-    return {"type": "text", "text": json.dumps(_reference(_encode(part), store))}
+def _replaced(part: object, shelf: _Shelf) -> JsonObject:
+    return {"type": "text", "text": json.dumps(_reference(_encode(part), shelf))}
 
 
-def _reference(content: bytes, store: ResultStore) -> JsonObject:
+def _reference(content: bytes, shelf: _Shelf) -> JsonObject:
     return {
         "toolfold/replaced": f"{len(content)} bytes of JSON are kept for 10 minutes",
-        "read_with": {"id": READ_RESULT_ID, "args": {"ref": store.keep(content), "offset": 0}},
+        "read_with": {"id": READ_RESULT_ID, "args": {"ref": shelf.keep(content), "offset": 0}},
     }
 
 

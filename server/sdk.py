@@ -57,6 +57,8 @@ PROGRESS_BACKLOG: Final = 16
 CALLER_KEY: Final = "toolfold.caller"
 """Where a request's scope holds who it came from."""
 
+SESSION_HEADER: Final = "mcp-session-id"
+
 HTTP_SESSIONS: Final = 1000
 """Of the handshake era, at a time; the SDK closes idle ones after half an hour. Each keeps some 50 KB."""
 
@@ -112,7 +114,7 @@ class SdkServer:
             scope = {**scope, CALLER_KEY: self._caller}
             if bearer is not None:  # the SDK binds a session to this identity, and to others it does not exist
                 token = AccessToken(token="", client_id=bearer.principal, scopes=[])
-                known = Caller(bearer.profile or self._caller.profile)
+                known = Caller(bearer.profile or self._caller.profile, session=bearer.principal)
                 scope = {**scope, "user": AuthenticatedUser(token), CALLER_KEY: known}
             await manager.handle_request(scope, receive, send)
 
@@ -188,9 +190,15 @@ class SdkServer:
 
     def _caller_of(self, ctx: Context) -> Caller:
         """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
-        caller = self._caller if ctx.request is None else ctx.request.scope[CALLER_KEY]
+        caller, session = self._caller, ""
+        if ctx.request is not None:
+            caller = ctx.request.scope[CALLER_KEY]
+            session = caller.session
+            if ctx.protocol_version != MODERN_VERSION:  # the SDK has found the session, and that it is this token's
+                session += ctx.request.headers.get(SESSION_HEADER, "")
         params = ctx.session.client_params
-        return caller if params is None else Caller(caller.profile, params.client_info.name, caller.is_known)
+        name = "" if params is None else params.client_info.name
+        return Caller(caller.profile, name, caller.is_known, session)
 
     async def _call(self, ctx: Context, asking: "_Asking") -> JsonObject:
         try:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import anyio.to_thread
+
 from server import tracing
 from server.access import Accesses
 from server.approvals import Approvals
@@ -77,11 +79,11 @@ def secrets_of(settings: Settings) -> Iterator[str]:
     return (secret for server in settings.servers for secret in server.secrets)
 
 
-def rules_of(settings: Settings, pins: Pins) -> Rules:
+def rules_of(settings: Settings, pins: Pins, redact: Redactor) -> Rules:
     """What the catalogue is made by under these settings."""
     policy = Policy(settings.servers, settings.gateway)
     judge = Judge(policy, pins, settings.gateway)
-    return Rules(judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings))
+    return Rules(redact.listed, judge, ClientTools(settings.gateway.client_tools, policy).added_to, Publisher(settings))
 
 
 def specs_of(settings: Settings, keeper: ListingKeeper, state: Path, *, lazy: bool) -> list[UpstreamSpec]:
@@ -116,7 +118,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         settings.gateway,
         standing.library,
         calls,
-        keeper.instructions,
+        lambda owner: redact.without_known(keeper.instructions(owner)),
         standing.node,
         keeper.gateways,
         statuses,
@@ -200,14 +202,25 @@ async def _call(
     meta: Mapping[str, object],
     on_progress: Progress | None = None,
 ) -> JsonObject:
-    """`Fleet.call`, with the secrets taken out of what a failure says: before anything folds or cuts it."""
+    """`Fleet.call`, with the secrets taken out of what a failure or a progress says: before anything folds or cuts it."""
+    if on_progress is not None:
+        on_progress = partial(_progressed, redact, on_progress)
     try:
-        return await fleet.call(owner, name, arguments, meta, on_progress)
+        result = await fleet.call(owner, name, arguments, meta, on_progress)
     except UpstreamError as error:
         error.message, error.hint = redact(error.message), redact(error.hint)
         if isinstance(error, UpstreamRefused) and error.data is not None:
             error.data = redact(json.dumps(error.data, ensure_ascii=False))
         raise
+    if "isError" in result and result["isError"] is True:
+        return await anyio.to_thread.run_sync(redact.failed, result)
+    return result
+
+
+def _progressed(
+    redact: Redactor, on_progress: Progress, progress: float, total: float | None, message: str | None
+) -> None:
+    on_progress(progress, total, message and redact(message))
 
 
 async def _traced(

@@ -8,7 +8,7 @@ from typing import Final
 
 from index import NOTHING, Tally, Tool
 from server.app import Running
-from server.clean import one_line
+from server.clean import escaped, one_line
 from server.surface import Surface
 from upstream_clients import JsonObject, UpstreamStatus
 
@@ -41,7 +41,8 @@ def describe_state(running: Running, surface: Surface | None = None) -> JsonObje
 
 
 def _reasons(tools: Iterable[Tool]) -> dict[str, str]:
-    return {one_line(tool.id, 200): one_line(tool.reason, 200) for tool in islice(tools, NAMED_TOOLS)}
+    """By id, in which what nobody sees is written out: it must not pass for another tool's."""
+    return {one_line(escaped(tool.id), 200): one_line(tool.reason, 200) for tool in islice(tools, NAMED_TOOLS)}
 
 
 def describe_upstream(status: UpstreamStatus, tally: Tally) -> JsonObject:

@@ -2,7 +2,7 @@
 
 Every text of a definition is looked through: titles, descriptions, parameters' names and texts, values, annotations. What
 may not be seen is looked for in the text as it is, phrases in the text as a reader would take it. A hint for a person,
-never the boundary: policy, pins and limits are that.
+never the boundary: policy, pins and limits are that. The rules are this file and those beside it.
 
 Laws
 1. Any definition that may enter the catalogue is answered, in time linear in its text; nothing raises.
@@ -12,6 +12,8 @@ Laws
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 from server.clean import visible
@@ -29,6 +31,9 @@ LONGEST_SENTENCE: Final = 600
 
 _UNREAD: Final = frozenset({"$schema", "$id", "$ref", "pattern", "icons", "_meta"})
 """Never rendered, or meant to hold odd characters."""
+
+_RULES: Final = ("suspicion.py", "suspicion_phrases.py", "suspicion_words.py", "clean.py")
+"""All that decides here."""
 
 _PARTS: Final = frozenset({"name", "title", "description", "inputSchema", "outputSchema", "annotations"})
 """Named when something stands out there. Names of the upstream's are not: what is said here goes to the model, too."""
@@ -96,6 +101,12 @@ def suspicion(definition: Mapping[str, object]) -> str:
             if found := _hidden_in(text) or _said_in(_as_read(text)):
                 return f"its {part if part in _PARTS else 'definition'} {found}"
     return ""
+
+
+def rules_mark() -> str:
+    """Another word with every change of the rules."""
+    folder = Path(__file__).parent
+    return sha256(b"".join((folder / name).read_bytes() for name in _RULES)).hexdigest()[:16]
 
 
 def _texts(part: object) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Never ranks, never authorises, never knows the host. Reports outward through the callables it is given.
 """
 
-from upstream_clients.chain import MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
+from upstream_clients.chain import HOLDER_META, MOST_HOPS, PATH_META, UNNAMED, mark_of, new_node, path_in
 from upstream_clients.connection import Target
 from upstream_clients.endpoint import Endpoint, HeadersHelper
 from upstream_clients.era import Era, Protocol
@@ -34,11 +34,13 @@ from upstream_clients.peer import Patience, Progress
 from upstream_clients.platform import process_birth
 from upstream_clients.platform.threaded_pipes import ThreadedReader, ThreadedWriter
 from upstream_clients.process import Launch
+from upstream_clients.program import Program, run_program
 from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 
 __all__ = [
     "CORE_OWNER",
     "DIRECT_META",
+    "HOLDER_META",
     "KNOWN_TOOLS",
     "MOST_HOPS",
     "OWNER_META",
@@ -55,6 +57,7 @@ __all__ = [
     "NotAMessage",
     "OpenClawGateway",
     "Patience",
+    "Program",
     "Progress",
     "Protocol",
     "State",
@@ -82,4 +85,5 @@ __all__ = [
     "parse",
     "path_in",
     "process_birth",
+    "run_program",
 ]

@@ -24,6 +24,12 @@ PATH_META: Final = "toolfold/path"
 """In `_meta` of requests: the ids of the gateways that they came through, the last one last. In `_meta` of a listed tool:
 the ids of the gateways that it is behind, the nearest one first."""
 
+HOLDER_META: Final = "toolfold/holder"
+"""In `_meta` of calls: a word for whom a gateway calls, so that what is kept of a result behind it is kept for that one."""
+
+_OF_GATEWAYS: Final = frozenset({PATH_META, HOLDER_META})
+"""No other server is told these."""
+
 MOST_HOPS: Final = 4
 """Gateways in a row, ourselves among them: a person's, a team's, a company's and one more. Each costs a start, an index
 and some milliseconds; a longer row is a loop that could not be seen otherwise."""
@@ -94,7 +100,8 @@ def call_params(
     """The params of a `tools/call`. The path goes to gateways alone."""
     if road is None or name in road.plain:
         params: JsonObject = {"name": name, "arguments": arguments}
-        carried = {key: value for key, value in meta.items() if key != PATH_META} if PATH_META in meta else meta
+        is_told = PATH_META in meta or HOLDER_META in meta
+        carried = {key: value for key, value in meta.items() if key not in _OF_GATEWAYS} if is_told else meta
     else:
         params = {"name": road.tool, "arguments": {road.id_key: name, road.arguments_key: arguments}}
         carried = {**meta, PATH_META: [*(path_in(meta) or ()), node]}

@@ -1,24 +1,18 @@
 """Asks a configured program for headers: without a shell, within ten seconds, and without ever showing what it printed."""
 
-import asyncio
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from typing import Final
 
 import anyio
-import anyio.to_thread
 
 from upstream_clients.endpoint import HeadersHelper
 from upstream_clients.errors import UpstreamUnauthorized
-from upstream_clients.platform import Platform, current_platform
+from upstream_clients.program import Program, run_program
 
 HELPER_SECONDS: Final = 10.0
 """What Claude Code gives it. It may ask a keychain or a token service; whoever asks a person must do so beforehand."""
-
-END_SECONDS: Final = 1.0
-"""After it was killed; nothing survives that, and a busy machine sees it soon."""
 
 OUTPUT_BYTES: Final = 64 * 1024
 """Far more than servers take in headers (8 to 16 KiB)."""
@@ -33,67 +27,19 @@ async def printed_headers(helper: HeadersHelper) -> Mapping[str, str]:
     Raises:
         UpstreamUnauthorized: it failed, took too long, or printed something else than headers.
     """
-    platform = current_platform()
-    try:
-        process = await anyio.to_thread.run_sync(platform.start, list(helper.argv), dict(helper.env), None)
-    except OSError as error:
-        raise _failed(f"cannot be started: {error.strerror}") from None
-    run = _Run()
-    platform.watch_exit(process, run.exit_seen)
-    try:
-        with anyio.move_on_after(HELPER_SECONDS) as patience:
-            await run.attach(platform, process)
-            await run.printed.wait()
-            if len(run.output) > OUTPUT_BYTES:
-                raise _failed(f"printed more than {OUTPUT_BYTES} bytes")
-            await run.exited.wait()
-        if patience.cancelled_caught:
-            raise _failed(f"did not end within {HELPER_SECONDS:g} s")
-        if run.code != 0:
-            raise _failed(f"ended with exit code {run.code}")
-        return _headers(run.output)
-    finally:
-        with anyio.CancelScope(shield=True), anyio.move_on_after(END_SECONDS):
-            platform.end_hard(process.pid)
-            await run.exited.wait()
-        run.close()
-
-
-class _Run(asyncio.Protocol):
-    """One run of the program: what it has printed so far, and how it ended. What it says on standard error is not kept."""
-
-    def __init__(self) -> None:
-        self.output = b""
-        self.printed = anyio.Event()
-        self.exited = anyio.Event()
-        self.code: int | None = None
-        self._transports: list[asyncio.BaseTransport] = []
-
-    async def attach(self, platform: Platform, process: "subprocess.Popen[bytes]") -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.close()
-        with anyio.CancelScope(shield=True):  # takes no time; the pipes must belong to somebody who closes them
-            self._transports.append(await platform.read_pipe(process.stderr, asyncio.Protocol()))
-            self._transports.append(await platform.read_pipe(process.stdout, self))
-
-    def close(self) -> None:
-        for transport in self._transports:
-            transport.close()
-
-    def data_received(self, data: bytes) -> None:
-        if len(self.output) <= OUTPUT_BYTES:
-            self.output += data
-        if len(self.output) > OUTPUT_BYTES:
-            self.printed.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.printed.set()
-
-    def exit_seen(self, code: int) -> None:
-        self.code = code
-        self.exited.set()
+    printed = None
+    with anyio.move_on_after(HELPER_SECONDS):
+        try:
+            printed = await run_program(Program(helper.argv, helper.env, OUTPUT_BYTES))
+        except OSError as error:
+            raise _failed(f"cannot be started: {error.strerror}") from None
+    if printed is None:
+        raise _failed(f"did not end within {HELPER_SECONDS:g} s")
+    if printed.code is None:
+        raise _failed(f"printed more than {OUTPUT_BYTES} bytes")
+    if printed.code != 0:
+        raise _failed(f"ended with exit code {printed.code}")
+    return _headers(printed.output)
 
 
 def _headers(printed: bytes) -> Mapping[str, str]:

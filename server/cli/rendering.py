@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from index import Exposure, signature
-from server.clean import one_line, paragraphs
+from server.clean import escaped, one_line, paragraphs
 from server.cli.documents import inner, members, number, text, words
 from server.cli.output import GAP, Output
 from upstream_clients import JsonObject
@@ -102,7 +102,7 @@ def _tool_row(tool: JsonObject) -> tuple[str, str]:
         what = f"({warning}: see `toolfold trust`) {what}"
     elif exposure == Exposure.DIRECT:
         what = f"(direct) {what}"
-    return one_line(text(tool, "id"), ID_CHARACTERS), what
+    return one_line(escaped(text(tool, "id")), ID_CHARACTERS), what
 
 
 def _arguments(schema: JsonObject) -> list[tuple[str, str, str, str]]:
@@ -186,7 +186,7 @@ def departures(tools: list[JsonObject], output: Output) -> None:
     """`toolfold trust`: each tool that is not what was accepted, and how it differs."""
     for tool in tools:
         held = ", and is held back" if text(tool, "exposure") == Exposure.QUARANTINED else ""
-        output.line(one_line(text(tool, "id"), ID_CHARACTERS), "bold cyan")
+        output.line(one_line(escaped(text(tool, "id")), ID_CHARACTERS), "bold cyan")
         output.line(f"  {text(tool, 'warning')}{held}", "dim")
         for line in words(tool, "difference")[:DIFFERENCE_LINES]:
             output.line(f"  {paragraphs(line, DESCRIPTION_CHARACTERS)}", DIFFERENCE_STYLES.get(line[:1], ""))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from server.config.child import inherited, passed, unusable_name, unusable_text
 from server.config.entry_input import EntryInput
@@ -127,10 +127,13 @@ def _warn_of_plain_text(url: str, headers: Mapping[str, str], where: str, findin
 
 
 def _inside_url(url: str) -> frozenset[str]:
-    """A password, or a key in the query."""
+    """A password, or a key in the query; and the two before the `@` as a server is told them."""
     parts = _parts(url)
     query = parse_qsl(parts.query) if parts else []
     found = {value for name, value in query if is_telling_name(name)} | secrets_inside(url)
+    if parts and parts.password:
+        user, password = unquote(parts.username or ""), unquote(parts.password)
+        found |= {password, f"{user}:{password}"}
     return frozenset(value for value in found if len(value) >= MIN_REDACTED)
 
 

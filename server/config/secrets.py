@@ -1,6 +1,6 @@
 """What looks like a secret: by the name it is kept under, or by the shape that its issuer gave it.
 
-Two users: the warning about secrets written out in a file, and the redaction of what a child was given.
+Three users: the warning about secrets written out in a file, the redaction of what a child was given, and that of shapes.
 It guesses, and errs on the side of redacting; nothing is ever refused because of it.
 """
 
@@ -40,7 +40,7 @@ _PLACEHOLDER = re.compile(
     r"(none|null|true|false|dummy|test|example|change-?me|todo|placeholder|redacted|[x*.]+|<.*>|your[-_ ].*|\d{1,4})",
     re.IGNORECASE,
 )
-_ISSUED = re.compile(
+ISSUED = re.compile(
     r"""\b(
         sk-[A-Za-z0-9_-]{16,256}
       | gh[opusr]_[A-Za-z0-9]{20,256} | github_pat_[A-Za-z0-9_]{20,256} | glpat-[A-Za-z0-9_-]{16,256}
@@ -51,9 +51,13 @@ _ISSUED = re.compile(
     re.VERBOSE,
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
+# To its end, or to that of the text.
+PRIVATE_KEY_BLOCK = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----).)*+(?:-----END [A-Z ]{0,40}-----)?", re.DOTALL
+)
 _BEARER = re.compile(r"\b(?:bearer|basic|token)\s+([^\s\"']{8,4096})", re.IGNORECASE)
 _SCHEME = re.compile(r"^\s*(?:bearer|basic|token)\b", re.IGNORECASE)
-_URL_PASSWORD = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@]{0,128}:([^\s/@]{1,256})@")
+URL_PASSWORD = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@]{0,128}:([^\s/@]{1,256})@")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -78,8 +82,8 @@ def is_written_out(name: str, literal: str) -> bool:
 def secrets_inside(text: str) -> frozenset[str]:
     """The parts of `text` that are secret by their shape."""
     searched = text[:_MAX_SEARCHED]
-    found = {match[0] for match in _ISSUED.finditer(searched)}
-    found |= {match[1] for pattern in (_BEARER, _URL_PASSWORD) for match in pattern.finditer(searched)}
+    found = {match[0] for match in ISSUED.finditer(searched)}
+    found |= {match[1] for pattern in (_BEARER, URL_PASSWORD) for match in pattern.finditer(searched)}
     if _PRIVATE_KEY.search(searched):
         found.add(text)
     return frozenset(part for part in found if not _PLACEHOLDER.fullmatch(part))

@@ -21,6 +21,7 @@ from server.config import load, read_environment
 from server.demo import sample
 from server.demo.tour_host import TourHost, hosted
 from server.listing_cache import ListingCache
+from server.redaction import Redactor
 
 SHOWN_CHARACTERS: Final = 600
 
@@ -148,7 +149,7 @@ async def _show(
 
 def _bill(config: Path, env: Mapping[str, str], folded: int, search: int, describe: int) -> Bill:
     settings = load([config], env, config.parent)
-    cache = ListingCache(Path(env["TOOLFOLD_CACHE_DIR"]))
+    cache = ListingCache(Path(env["TOOLFOLD_CACHE_DIR"]), Redactor(()))
     stored = [cache.read(server.owner, server.fingerprint) for server in settings.servers]
     tools = [tool for listing in stored if listing is not None for tool in listing.tools]
     return Bill(len(tools), shown_bytes(tools), folded, search, describe)

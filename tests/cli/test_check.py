@@ -132,3 +132,21 @@ def test_probing_gives_up_on_what_is_not_ready_in_time(tmp_path: Path) -> None:
     ran = toolfold(tmp_path, "check", "hang", "--probe", "--wait", "0.1", "--json")
     assert (ran.code, codes(ran)) == (1, [("error", "still_starting")])
     assert not (tmp_path / "starts").exists()
+
+
+def test_a_token_under_a_profile_that_there_is_not_is_an_error_and_opens_nothing(tmp_path: Path) -> None:
+    token = {"hash": f"sha256:{'0' * 64}", "profile": "codr"}
+    write_config(tmp_path, {"one": entry(tools=1)}, {"profiles": {"coder": {}}, "http": {"tokens": {"anne": token}}})
+    ran = toolfold(tmp_path, "check", "--json")
+    assert (ran.code, ran.member("findings")) == (
+        1,
+        [
+            {
+                "severity": "error",
+                "code": "bad_token",
+                "where": f"{tmp_path}/mcp.json: gateway.http.tokens",
+                "message": "`anne` has the profile `codr`, which there is not; nobody may enter with it.",
+                "fix": "Write that profile under gateway.profiles, or correct its name.",
+            }
+        ],
+    )

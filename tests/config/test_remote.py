@@ -111,7 +111,7 @@ def test_secrets_of_a_remote_entry_are_known_and_shown_nowhere(settings_of: Call
     read = settings_of({"mcpServers": {"a": entry}}, KEY="envkey-hunter2")
     (server,) = read.servers
     assert server.secrets == {
-        "pass-hunter2", "key-hunter2", "bearer-hunter2", "Bearer bearer-hunter2", "envkey-hunter2"
+        "pass-hunter2", "ann:pass-hunter2", "key-hunter2", "bearer-hunter2", "Bearer bearer-hunter2", "envkey-hunter2"
     }  # fmt: skip
     assert "hunter2" not in repr(read)
 

@@ -20,12 +20,14 @@ from server.approvals import MOST_MINUTES, Approvals
 from server.asking import MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
+from server.face import ToolRequest
 from server.hooks import Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import SERVE, environment
 from tests.support.upstreams import entry, received, write_config
-from upstream_clients import JsonObject
+from tests.support.waiting import until
+from upstream_clients import JsonObject, process_birth
 
 ADD: JsonObject = {
     "name": "add",
@@ -83,6 +85,44 @@ async def test_a_command_that_hangs_or_is_not_there_blocks() -> None:
     late = HookAnswer(is_allowed=False, reason="the operator's hook did not answer in time")
     assert await command("time.sleep(60)", seconds=0.3)(EVENT) == late
     assert await Hook(("/nowhere/at/all",), {}, 5)(EVENT) == NO_ANSWER
+
+
+STARTS_ANOTHER = """
+import os, subprocess
+stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(3600)"
+child = subprocess.Popen([sys.executable, "-I", "-S", "-c", stubborn])
+open({told!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "reason"),
+    [
+        ("time.sleep(3600)", "the operator's hook did not answer in time"),
+        ("print('x' * 2_000_000, flush=True); time.sleep(3600)", "the operator's hook gave no usable answer"),
+        ("os._exit(3)", "the operator's hook did not answer in time"),  # its child holds the pipe open
+    ],
+)
+async def test_a_hook_that_does_not_end_is_killed_with_all_that_it_has_started(
+    tmp_path: Path, then: str, reason: str
+) -> None:
+    told = tmp_path / "pids"
+    hook = command(STARTS_ANOTHER.format(told=str(told)) + then, seconds=2)
+    assert await hook(EVENT) == HookAnswer(is_allowed=False, reason=reason)
+    pids = [int(pid) for pid in told.read_text().split()]
+    assert len(pids) == 2
+    await until(lambda: not any(process_birth(pid) for pid in pids))
+
+
+async def test_a_call_that_is_given_up_ends_its_hook(tmp_path: Path) -> None:
+    told = tmp_path / "pids"
+    hook = command(STARTS_ANOTHER.format(told=str(told)) + "time.sleep(3600)", seconds=60)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hook, EVENT)
+        await until(lambda: told.exists() and len(told.read_text().split()) == 2)
+        tasks.cancel_scope.cancel()
+    pids = [int(pid) for pid in told.read_text().split()]
+    await until(lambda: not any(process_birth(pid) for pid in pids))
 
 
 def plain(event: JsonObject) -> JsonObject:
@@ -256,6 +296,21 @@ async def test_a_host_that_can_ask_asks_its_person(tmp_path: Path, mode: str) ->
     assert [result.is_error for result in results] == [False, True, True]
     assert asked == [f'May mcp:one:add be run with {{"n": {n}}}?' for n in range(len(answers))]
     assert sent(tmp_path) == [{"n": 0}]
+
+
+async def test_a_question_stands_for_its_caller_too(tmp_path: Path) -> None:
+    async with gateway(tmp_path, adder(tmp_path), ASKING) as opened:
+        questions: list[Question] = []
+
+        async def ask(question: Question) -> bool:
+            questions.append(question)
+            return False
+
+        for caller in (Caller(session="anne"), Caller(session="ben")):
+            call = ToolRequest("tool_call", {"id": "mcp:one:add", "args": {"n": 1}}, {}, caller, ask)
+            assert error_of(await opened.face.call_tool(call))["code"] == "approval_needed"
+    assert questions[0].message == questions[1].message
+    assert questions[0].digest != questions[1].digest
 
 
 def test_an_answer_counts_once_and_for_the_question_that_was_asked() -> None:

@@ -49,7 +49,9 @@ def hostile(folder: Path) -> dict[str, dict[str, object]]:
 async def test_nothing_that_a_model_or_a_status_shows_of_an_upstream_holds_what_nobody_sees(tmp_path: Path) -> None:
     async with gateway(tmp_path, hostile(tmp_path), {"hints": "safe", "directTools": ["*:t"]}) as opened:
         described = await opened.describe("mcp:one:t")
-        described.pop("tool")  # the upstream's own definition, unchanged
+        definition = described["tool"]
+        assert isinstance(definition, dict)
+        definition.pop("inputSchema")  # the upstream's own, unchanged
         answers = [
             await opened.search("fails"),
             described,

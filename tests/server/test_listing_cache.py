@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from server.listing_cache import FORMAT, KEPT_SECONDS, ListingCache, StoredListing
+from server.redaction import Redactor
 from upstream_clients import JsonObject
 
 PRINT = "0123456789abcdef" * 4
@@ -19,7 +20,7 @@ LISTING = StoredListing(TOOLS, "modern", "How to use it.")
 
 @pytest.fixture
 def cache(tmp_path: Path) -> ListingCache:
-    return ListingCache(tmp_path / "cache")
+    return ListingCache(tmp_path / "cache", Redactor(()))
 
 
 def only_file(folder: Path) -> Path:
@@ -105,7 +106,7 @@ def test_an_unknown_era_is_taken_for_the_older_one(cache: ListingCache, tmp_path
 
 def test_a_cache_that_can_not_be_written_warns_and_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be", encoding="utf-8")
-    cache = ListingCache(tmp_path / "cache")
+    cache = ListingCache(tmp_path / "cache", Redactor(()))
     cache.write("one", PRINT, LISTING)
     cache.prune()
     assert cache.read("one", PRINT) is None

@@ -36,7 +36,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory, log: Path) -> AsyncIt
         "policy": {"block": ["*:wipe"], "ownerOnly": ["*:mine"], "readOnly": ["mcp:one:read"]},
         "directTools": ["mcp:one:write", "mcp:three:peek"],
         "profiles": {
-            "coder": {"allow": ["mcp:one:*"], "deny": ["*:write"]},
+            "coder": {"allow": ["mcp:one:*"], "deny": ["*:write"], "ask": ["mcp:one:read"]},
             "reader": {"readOnly": True},
             "shy": {"clients": ["shy*"], "deny": ["mcp:one:*"]},
         },
@@ -115,6 +115,28 @@ async def test_a_blocked_tool_is_seen_and_never_run(opened: Opened, log: Path) -
         error = error_of(await opened.ask(name, arguments))
         assert error["code"] == "blocked_by_policy"
     assert "wipe" not in json.dumps([message for message in received(log) if message.get("method") == "tools/call"])
+
+
+@pytest.mark.parametrize(
+    ("caller", "name", "short", "whole"),
+    [
+        (OWNER, "wipe", "block", "block: the operator does not let it be run; a call is refused"),
+        (CODER, "read", "ask", "ask: before it is run, a person is asked to approve the call"),
+        (OWNER, "read", None, None),
+    ],
+)
+async def test_hits_and_descriptions_say_what_will_become_of_a_call(
+    opened: Opened, caller: Caller, name: str, short: str | None, whole: str | None
+) -> None:
+    answers = [
+        payload(await opened.ask("tool_search", arguments, caller=caller))["tools"]
+        for arguments in ({"query": f"{name} notes"}, {"queries": [f"{name} notes", "notes"]})
+    ]
+    described = payload(await opened.ask("tool_describe", {"id": f"mcp:one:{name}"}, caller=caller))
+    for hits in answers:
+        assert isinstance(hits, list)
+        assert [hit.get("policy") for hit in hits if hit["id"] == f"mcp:one:{name}"] == [short]
+    assert described.get("policy") == whole
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,13 @@ WATER: JsonObject = {
     "unheard_of": {"of": [None, 1.5, "é"]},
 }
 
+SHOWN: JsonObject = {
+    **{key: value for key, value in WATER.items() if key not in ("_meta", "icons")},
+    "title": "Water the plants",
+    "description": "Waters\n\nplants. Ignore all",
+}
+"""What a description has of it: its schemas as they are."""
+
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -293,7 +300,7 @@ async def test_a_tool_that_is_published_already_is_not_searched_for(garden: Open
     assert "mcp:loaded:drench" not in await garden.found("drench")
 
 
-async def test_a_description_has_the_upstreams_own_definition_unchanged(garden: Opened) -> None:
+async def test_a_description_has_the_schemas_as_they_are_and_all_else_as_a_reader_sees_it(garden: Opened) -> None:
     assert await garden.describe("mcp:trusted:water") == {
         "id": "mcp:trusted:water",
         "source": "mcp",
@@ -302,7 +309,7 @@ async def test_a_description_has_the_upstreams_own_definition_unchanged(garden: 
         "label": "Water the plants",
         "trusted": True,
         "signature": '{ id: string; mode?: "drip" | "flood" }',
-        "tool": WATER,
+        "tool": SHOWN,
         "call": {"name": "tool_call", "arguments": {"id": "mcp:trusted:water", "args": {}}},
         "upstream": {"state": "ready"},
     }
@@ -310,7 +317,7 @@ async def test_a_description_has_the_upstreams_own_definition_unchanged(garden: 
 
 async def test_an_untrusted_output_schema_is_not_described(garden: Opened) -> None:
     tool = (await garden.describe("mcp:plain:water"))["tool"]
-    assert tool == {key: value for key, value in WATER.items() if key != "outputSchema"}
+    assert tool == {key: value for key, value in SHOWN.items() if key != "outputSchema"}
 
 
 async def test_an_upstreams_own_instructions_are_bounded_and_marked_as_its_text(garden: Opened) -> None:

@@ -111,7 +111,7 @@ def main() -> None:
     """The `toolfold` command with all that Windows does otherwise, as far as it can be done here."""
     kernel = PretendedKernel()
     patch = pytest.MonkeyPatch()
-    for user in ("fleet", "headers_helper"):
+    for user in ("fleet", "program"):
         patch.setattr(f"upstream_clients.{user}.current_platform", lambda: pretended_windows(kernel))
     patch.setattr("server.host_pipe._is_waitable", lambda _descriptor: False)
     toolfold()

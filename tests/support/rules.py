@@ -7,7 +7,7 @@ from server.library import Judge, Rules
 
 
 def judged_by(judge: Judge) -> Rules:
-    return Rules(judge, lambda catalog: catalog, lambda _catalog, _listed, former: former)
+    return Rules(lambda tool: tool, judge, lambda catalog: catalog, lambda _catalog, _listed, former: former)
 
 
 EVERYTHING: Final = judged_by(lambda _listing, _catalog: lambda _tool_id, _definition: Judgement())

@@ -169,10 +169,13 @@ async def test_a_call_without_an_answer_times_out_and_is_cancelled_once(tmp_path
     assert cancelled == [{"requestId": 3, "reason": "no longer awaited"}]
 
 
+REFUSED = ("sampling/createMessage", "elicitation/create", "roots/list", "tools/list")
+
+
 async def test_what_the_server_asks_is_refused_and_its_call_still_answered(tmp_path: Path) -> None:
     log = tmp_path / "log"
     asks: list[dict[str, object]] = [
-        {"do": "request", "id": "s", "method": "sampling/createMessage"},
+        *[dict[str, object]({"do": "request", "id": f"ours {method}", "method": method}) for method in REFUSED],
         {"do": "request", "id": 3, "method": "ping"},
         {"do": "notify", "method": "notifications/message", "params": {"level": "info", "data": "x"}, "times": 50},
         {"do": "text", "text": "done"},
@@ -182,11 +185,14 @@ async def test_what_the_server_asks_is_refused_and_its_call_still_answered(tmp_p
         await fleet.call("a", "echo", {}, {})
     answers = [message for message in received(log) if "method" not in message]
     assert answers == [
-        {
-            "jsonrpc": "2.0",
-            "id": "s",
-            "error": {"code": -32601, "message": "toolfold does not serve 'sampling/createMessage'"},
-        },
+        *(
+            {
+                "jsonrpc": "2.0",
+                "id": f"ours {method}",
+                "error": {"code": -32601, "message": f"toolfold does not serve '{method}'"},
+            }
+            for method in REFUSED
+        ),
         {"jsonrpc": "2.0", "id": 3, "result": {}},
     ]
 

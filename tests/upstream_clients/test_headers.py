@@ -71,7 +71,7 @@ async def test_the_helper_runs_for_each_connection_and_again_when_its_headers_ar
 
 async def test_as_on_windows_the_helper_runs_in_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = PretendedKernel()
-    monkeypatch.setattr("upstream_clients.headers_helper.current_platform", lambda: pretended_windows(kernel))
+    monkeypatch.setattr("upstream_clients.program.current_platform", lambda: pretended_windows(kernel))
     async with http_stub() as stub, fleet_of(endpoint_spec("a", stub.url, helper=counting(tmp_path))) as (_, witness):
         await witness.until_state("a", State.READY)
     assert stub.seen[0].headers["authorization"] == "Bearer token-1"

@@ -1,10 +1,12 @@
 """Between our messages and the SDK's, for streamable HTTP: the headers that each era wants, and raw answers back.
 
 Laws
-1. A result is handed on as it came, once it is known to be what `framing` accepts.
+1. A result is handed on as it came, once it is known to be what `framing` accepts; but of a list of the modern era, tools
+   are dropped that want arguments in headers in a way that its protocol forbids, as that protocol says.
 2. What the SDK's transport says in the place of an answer becomes an error of ours; its texts never go further.
 """
 
+import logging
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -30,6 +32,8 @@ from upstream_clients.network import too_large
 LISTED_SCHEMAS: Final = 10_000
 """As many as a listing may have (`era`)."""
 
+logger = logging.getLogger(__name__)
+
 _VERSION: Final = re.compile(r"[0-9A-Za-z.-]{1,32}")
 
 
@@ -39,6 +43,7 @@ class Envelopes:
     def __init__(self, message_bytes: int) -> None:
         self._message_bytes = message_bytes
         self._version = ""
+        self._is_modern = False
         self._asked: dict[object, str] = {}  # what the open requests ask for, of those whose answers matter here
         self._schemas: dict[str, JsonObject] = {}
 
@@ -66,7 +71,8 @@ class Envelopes:
             except NotAMessage as fault:
                 error = UpstreamProtocolFault(f"it sent a message that is not acceptable: {fault}", ran=True)
                 return (body.id, error) if isinstance(body.id, int) else raw
-            self._learn(body.id, body.result)
+            if learnt := self._learn(body.id, body.result):
+                raw["result"] = learnt
             return raw
         if isinstance(body, JSONRPCError) and isinstance(body.id, int):
             self._asked.pop(body.id, None)
@@ -78,6 +84,7 @@ class Envelopes:
     def _headers(self, method: str, params: JsonObject) -> dict[str, str]:
         meta = params.get("_meta")
         version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+        self._is_modern = isinstance(version, str)
         if not isinstance(version, str):
             return {MCP_PROTOCOL_VERSION_HEADER: self._version} if self._version else {}
         headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: method}
@@ -94,17 +101,21 @@ class Envelopes:
             return {}
         return mcp_param_headers(x_mcp_header_map(schema), arguments)
 
-    def _learn(self, request_id: object, result: JsonObject) -> None:
+    def _learn(self, request_id: object, result: JsonObject) -> JsonObject | None:
+        """Remembers what later headers are made of. What is to be handed on instead of a list, if it is another one."""
         asked = self._asked.pop(request_id, "")
         if asked == "initialize":
             version = result.get("protocolVersion")
             self._version = version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
-        elif asked == "tools/list":
-            tools = result.get("tools")
-            for tool in tools if isinstance(tools, list) else ():
-                schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-                if isinstance(schema, dict) and len(self._schemas) < LISTED_SCHEMAS:
-                    self._schemas[str(tool.get("name"))] = schema
+        tools = result.get("tools") if asked == "tools/list" else None
+        if not isinstance(tools, list):
+            return None
+        kept = [tool for tool in tools if not (self._is_modern and _misuses_headers(tool))]
+        for tool in kept:
+            schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+            if isinstance(schema, dict) and len(self._schemas) < LISTED_SCHEMAS:
+                self._schemas[str(tool.get("name"))] = schema
+        return {**result, "tools": kept} if len(kept) < len(tools) else None
 
     def _in_its_place(self, code: int, text: str) -> UpstreamError | None:
         if code == CONNECTION_CLOSED and text.startswith("SSE stream"):
@@ -114,3 +125,11 @@ class Envelopes:
         if code == PARSE_ERROR and text.startswith("Failed to parse "):
             return UpstreamProtocolFault("it sent a message that is not acceptable", ran=True)
         return None
+
+
+def _misuses_headers(tool: object) -> bool:
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if not isinstance(schema, dict) or find_invalid_x_mcp_header(schema) is None:
+        return False
+    logger.warning("a tool was left out: it wants an argument in a header that may not be there")  # its name is theirs
+    return True

@@ -80,6 +80,7 @@ class Posix:
             bufsize=0,
             start_new_session=True,
             cwd="/",
+            env={},  # ours may hold secrets
         )
 
 
