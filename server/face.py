@@ -110,15 +110,37 @@ class Face:
 
 
 async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:
-    query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
-    if isinstance(queries, list) and queries:
-        if not all(isinstance(one, str) for one in queries):
-            raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+    query, queries, limit = arguments.get("query"), _queries(arguments), arguments.get("limit")
+    if queries:
         every = [query, *queries] if isinstance(query, str) else queries
         return await gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
     if not isinstance(query, str) or (not query.strip() and gateway.surface().mode == "directory"):
         return gateway.directory()
     return await gateway.search(query, _whole(limit))
+
+
+def _queries(arguments: JsonObject) -> list[str]:
+    """Several queries: a list of texts, the JSON of one, or a single text; none if there are none.
+
+    Raises:
+        GatewayError: it is something else, and there is no query that could be meant instead.
+    """
+    query, written = arguments.get("query"), arguments.get("queries")
+    if isinstance(written, str):
+        written = _listed(written)
+    if isinstance(written, list) and all(isinstance(one, str) for one in written):
+        return written
+    if written is None or (not isinstance(written, list) and isinstance(query, str) and query.strip()):
+        return []
+    raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+
+
+def _listed(text: str) -> object:
+    try:
+        listed = json.loads(text) if text.lstrip().startswith("[") else None
+    except (ValueError, RecursionError):
+        listed = None
+    return listed if isinstance(listed, list) else [text] if text.strip() else []
 
 
 async def _describe(gateway: Gateway, arguments: JsonObject) -> JsonObject:
