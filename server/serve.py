@@ -85,7 +85,7 @@ class _Session:
         self._log = log
         self._profile = profile
         self.state_file = StateFile(directories.state, self._state)
-        self.log_file = SessionLog(log_folder(settings, directories))
+        self.log_file = SessionLog(log_folder(settings.gateway.log, directories))
         self.modes = Modes(directories)
         hooks, audience = Hooks(node=new_node(), sinks=(self.log_file.take,)), Audience(profile, self._client)
         self.published = Published(settings, self.modes, audience, self.state_file.touch, hooks)

@@ -82,6 +82,19 @@ def test_damaged_events_are_shown_as_far_as_they_can_be(tmp_path: Path) -> None:
     assert "mcp:a:x" in ran.out
 
 
+def test_the_logs_are_looked_for_where_the_configuration_has_them(tmp_path: Path) -> None:
+    write_log(tmp_path, "20260101T000000-1", done("call", 9, "mcp:a:x"))
+    write_config(tmp_path, {}, {"log": {"sessionDir": str(tmp_path / "logs")}})
+    other = tmp_path / "other"
+    other.mkdir()
+    assert len(toolfold(tmp_path, "stats", "--json").member("sessions")) == 1
+    assert len(toolfold(other, "log", "--json", "--config", str(tmp_path / "mcp.json")).member("events")) == 1
+    assert toolfold(other, "log", "--json").member("events") == []
+    write_config(other, {}, {"log": {"sessionDir": False}})
+    assert toolfold(other, "stats", "--json").error()["code"] == "no_logs"
+    assert toolfold(other, "stats", "--json", "--config", "none.json").code == 4
+
+
 def test_nothing_logged_yet_is_no_failure(tmp_path: Path) -> None:
     for command in ("stats", "log"):
         ran = toolfold(tmp_path, command)
