@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Final
 
@@ -11,13 +11,13 @@ import typer
 from server.cli import rendering
 from server.cli.coding import code_findings
 from server.cli.configured import Configured, configured
-from server.cli.engine import run
+from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode
 from server.cli.openclaw_names import name_findings
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
 from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
-from server.cli.probing import Probed, Report, probe
+from server.cli.probing import Probed, Report, probe, unusable
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
 from server.config import Finding, ServerEntry, Settings
@@ -38,7 +38,8 @@ def check(
     wait: WaitSeconds = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look for what is wrong: in the configuration, with the programs it starts, and with this installation.
+    """Look for what is wrong: in the configuration, with the programs it starts, with the tools that are known of its
+    upstreams, and with this installation.
 
     Every finding says where, what it means and what to do. The exit code is 1 if there is an error among them.
     """
@@ -46,14 +47,18 @@ def check(
         found = configured(config or [])
         chosen = None if upstream is None else entry_of(upstream, found.settings)
         servers = found.settings.servers if chosen is None else (chosen,)
-        probed = Probed((), ())
-        if probing:
-            work = partial(probe, servers=servers, wait=Wait(wait))
-            probed = run(found, output, work)
+        work = partial(_look, servers=servers, owner=chosen and chosen.owner, wait=Wait(wait) if probing else None)
+        probed = run(found, output, work)
         reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
         _show(found.settings, reports, probed, output)
         if any(report.finding.severity == "error" for report in reports):
             raise typer.Exit(ExitCode.FAILED)
+
+
+async def _look(engine: Engine, servers: Sequence[ServerEntry], owner: str | None, wait: Wait | None) -> Probed:
+    """What can be told once upstreams have been started, or without `wait`, of their stored listings."""
+    probed = Probed((), ()) if wait is None else await probe(engine, servers, wait)
+    return replace(probed, reports=(*probed.reports, *unusable(engine, owner)))
 
 
 def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[ServerEntry]) -> Iterator[Finding]:
