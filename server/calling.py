@@ -7,7 +7,7 @@ into an answer. Which tool is meant, and whether the caller may know of it, is s
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -18,9 +18,11 @@ from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCh
 from server.chains import CHAINED_RESULT_BYTES
 from server.clean import one_line
 from server.clearance import Ask, Clearing
+from server.config import Mode
 from server.errors import GatewayError
-from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, ResultStore, bound
+from server.results import READ_RESULT_SCHEMA, ResultStore, bound
 from server.telemetry import Via
+from server.ways import READ_RESULT_ID
 from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
@@ -39,6 +41,9 @@ INLINE_WEIGHT: Final = 200
 INLINE_ARGUMENT_ITEMS: Final = 200
 """A longer list or text in the arguments is checked in a worker thread, whatever the schema."""
 
+
+InMode: TypeAlias = Callable[[], Mode]
+"""Tells the caller's mode, for the few results that must say how to read on."""
 
 Check: TypeAlias = ArgumentCheck | ResultCheck
 CheckT = TypeVar("CheckT", ArgumentCheck, ResultCheck)
@@ -79,8 +84,8 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call, clearing: Clearing | None = None) -> JsonObject:
-        """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`.
+    async def call(self, tool: Tool, call: Call, mode: InMode, clearing: Clearing | None = None) -> JsonObject:
+        """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`. `mode` is the caller's.
 
         Raises:
             GatewayError: arguments that do not fit; the upstream was not called.
@@ -96,9 +101,9 @@ class CallPath:
             raise UpstreamFailure(tool.upstream, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
-        return _labelled(bound(_with_content(result), self._most(call), self._results), tool, prepared)
+        return _labelled(bound(_with_content(result), self._most(call), self._results, mode), tool, prepared)
 
-    def read_result(self, call: Call) -> JsonObject:
+    def read_result(self, call: Call, mode: InMode) -> JsonObject:
         """The rest of a result that was too long.
 
         Raises:
@@ -107,9 +112,9 @@ class CallPath:
         arguments = _read_arguments(call)
         offset = arguments.get("offset", 0)
         assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
-        return self._results.read(str(arguments["ref"]), int(offset), self._most(call))
+        return self._results.read(str(arguments["ref"]), int(offset), self._most(call), mode())
 
-    async def read_behind(self, call: Call, gateways: Iterable[str]) -> JsonObject | None:
+    async def read_behind(self, call: Call, gateways: Iterable[str], mode: InMode) -> JsonObject | None:
         """The rest of a result that was too long for a gateway behind us, which has kept it; None if none of these has."""
         arguments = _read_arguments(call)
         for owner in gateways:
@@ -118,7 +123,7 @@ class CallPath:
             except UpstreamError:
                 continue
             if result.get("isError") is not True:
-                return bound(_with_content(result), self._most(call), self._results)
+                return bound(_with_content(result), self._most(call), self._results, mode)
         return None
 
     def _most(self, call: Call) -> int:

@@ -16,7 +16,7 @@ from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
-from server.surface import CALL, CODE, DESCRIBE, SEARCH
+from server.ways import CALL, CODE, DESCRIBE, SEARCH, calling
 from upstream_clients import PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
@@ -155,10 +155,7 @@ async def _not_published(gateway: Gateway, name: str) -> GatewayError:
         return error
     if tool.source == CLIENT:
         return run_by_the_host(tool)
-    form = json.dumps({"id": tool.id, "args": {}})
-    how = f"Call tool_call with {form}, args filled in."
-    if gateway.surface().mode == "code":
-        how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
+    how = calling(gateway.mode(), tool.id)
     return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
 
 
@@ -168,7 +165,7 @@ def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:
     for key in ("id", "tool_id", "tool", "name"):
         if isinstance(rest.get(key), str):
             return str(rest.pop(key)), rest
-    raise GatewayError("invalid_arguments", "There is no 'id'.", "Give the tool's id as tool_search shows it.")
+    raise GatewayError("invalid_arguments", "There is no 'id'.", '{"id": "mcp:github:create_issue"}')
 
 
 def _whole(limit: object) -> int | None:

@@ -23,19 +23,21 @@ from server.answers import (
     search_note,
     unavailable,
     unresolved,
+    way_to_call,
     with_starting,
 )
 from server.calling import Call, UpstreamFailure
 from server.chains import page, refuse_circles
 from server.client_tools import CLIENT, run_by_the_host
+from server.config import Mode
 from server.errors import GatewayError
 from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
 from server.keeper import upstream_in
 from server.library import Snapshot
 from server.parts import Current, Parts
-from server.results import READ_RESULT_ID
 from server.surface import Surface
 from server.telemetry import Kind, Observation, Via
+from server.ways import READ_RESULT_ID
 from upstream_clients import PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
 
 MOST_QUERIES: Final = 16
@@ -147,6 +149,7 @@ class Gateway:
             seen.ids = (tool.id,)
             status = self._parts.statuses().get(tool.upstream)
             answer = description(tool, status and self._parts.redacted(status), self._parts.instructions(tool.upstream))
+            answer["call"] = way_to_call(tool, self.surface())
             seen.answered(answer)
         return answer
 
@@ -171,11 +174,11 @@ class Gateway:
                 except GatewayError as unknown:
                     tool = await self._found_after_start(call.reference, access, unknown)
                 seen.ids = (tool.id,)
-                clearing = self._current.parts.clearing(tool, self._caller)
+                clearing = self._current.parts.clearing(tool, self._caller, self.surface)
                 if tool.source == CLIENT:
                     raise run_by_the_host(tool)
                 try:
-                    result = await parts.calls.call(tool, call, clearing)
+                    result = await parts.calls.call(tool, call, self.mode, clearing)
                 except UpstreamFailure as failure:
                     told = parts.redact(failure.message), parts.redact(failure.hint)
                     raise GatewayError(failure.code, *told) from None
@@ -185,11 +188,11 @@ class Gateway:
     async def _read_result(self, call: Call) -> JsonObject:
         calls = self._parts.calls
         try:
-            return calls.read_result(call)
+            return calls.read_result(call, self.mode)
         except GatewayError as unknown:
             if unknown.code != "unknown_result":
                 raise
-            read = await calls.read_behind(call, self._parts.running_gateways(self._access))
+            read = await calls.read_behind(call, self._parts.running_gateways(self._access), self.mode)
             if read is None:
                 raise
             return read
@@ -215,6 +218,10 @@ class Gateway:
         """What is published now."""
         return self._current.surface(self._access)
 
+    def mode(self) -> Mode:
+        """The mode of what is published now."""
+        return self.surface().mode
+
     def directory(self) -> JsonObject:
         """What there is, for a model that does not know what to search for.
 
@@ -233,9 +240,8 @@ class Gateway:
     def sources(self) -> Mapping[str, int]:
         """How many tools there are to be found, by source."""
         catalog, access = self._parts.library.snapshot.catalog, self._access
-        if access.sees_all:
-            return catalog.sources()
-        return Counter(tool.source for tool in catalog.reachable() if access.sees(tool))
+        seen = (tool.source for tool in catalog.reachable() if access.sees(tool))
+        return catalog.sources() if access.sees_all else Counter(seen)
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -264,7 +270,7 @@ class Gateway:
         known = snapshot.catalog.get(found.reference)
         if known is not None and known.exposure is Exposure.UNAVAILABLE and access.sees(known):
             raise unavailable(known)
-        raise with_starting(unresolved(found), self._parts.reachable(self._access), snapshot.listed)
+        raise with_starting(unresolved(found, self.surface()), self._parts.reachable(access), snapshot.listed)
 
     async def _found_after_start(self, reference: str, access: Access, unknown: GatewayError) -> Tool:
         """For a call: waits for the upstream that its id names, where that is why the tool is not known."""

@@ -53,7 +53,7 @@ class Publisher:
         self._servers: Sequence[ServerEntry] = [
             server for server in settings.servers if not server.disabled and not server.problem
         ]
-        self._written: dict[str, tuple[JsonObject, JsonObject]] = {}
+        self._written: dict[tuple[str, Mode], tuple[JsonObject, JsonObject]] = {}
 
     def __call__(self, catalog: Catalog, listed: frozenset[str], former: Surface) -> Surface:
         """The next surface. `listed` are the upstreams that have listed their tools."""
@@ -106,11 +106,11 @@ class Publisher:
             return True
         return mode == "directory" and tool.id in self._settings.directory.schemas
 
-    def _write(self, name: str, tool: Tool) -> JsonObject:
+    def _write(self, name: str, tool: Tool, mode: Mode) -> JsonObject:
         """The published form, made once for each definition."""
-        known = self._written.get(name)
+        known = self._written.get((name, mode))
         if known is None or known[0] is not tool.definition:
-            known = self._written[name] = tool.definition, published_tool(name, tool)
+            known = self._written[name, mode] = tool.definition, published_tool(name, tool, mode)
         return known[1]
 
     def _instructions(self, others: Sequence[Tool], servers: Sequence[ServerEntry]) -> str:

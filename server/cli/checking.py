@@ -47,7 +47,9 @@ def check(
         found = configured(config or [])
         chosen = None if upstream is None else entry_of(upstream, found.settings)
         servers = found.settings.servers if chosen is None else (chosen,)
-        work = partial(_look, servers=servers, owner=chosen and chosen.owner, wait=Wait(wait) if probing else None)
+        work = partial(
+            _look, servers=servers, owner=None if chosen is None else chosen.owner, wait=Wait(wait) if probing else None
+        )
         probed = run(found, output, work)
         reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
         _show(found.settings, reports, probed, output)

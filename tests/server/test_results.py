@@ -12,12 +12,12 @@ from server.results import (
     FIELDS_BYTES,
     KEEP_BYTES,
     KEEP_SECONDS,
-    READ_RESULT_ID,
     REFERENCE_BYTES,
     REST,
     ResultStore,
     bound,
 )
+from server.ways import READ_RESULT_ID
 from tests.support.hosts import text_of
 from upstream_clients import JsonObject
 
