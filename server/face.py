@@ -16,6 +16,7 @@ from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
+from server.surface import Surface
 from server.ways import CALL, CODE, DESCRIBE, SEARCH, calling
 from upstream_clients import PATH_META, JsonObject, Progress
 
@@ -68,9 +69,13 @@ class Face:
         self._run_code = run_code
         self._ours: Mapping[str, Answer] = {SEARCH: _search, DESCRIBE: _describe}
 
+    def surface(self, caller: Caller) -> Surface:
+        """What this caller is shown."""
+        return self._gateway.seen_by(caller).surface()
+
     def list_tools(self, caller: Caller) -> JsonObject:
         """The result of `tools/list`: one page, always."""
-        return {"tools": list(self._gateway.seen_by(caller).surface().tools)}
+        return {"tools": list(self.surface(caller).tools)}
 
     def list_behind(self, caller: Caller, meta: Mapping[str, object], cursor: object) -> JsonObject:
         """The result of `tools/list` for another gateway, whose path is in `meta`: one page of what is behind us, as far as

@@ -23,7 +23,7 @@ from server.version import __version__
 from upstream_clients import JsonObject
 
 Tell: TypeAlias = Callable[[bool], Awaitable[None]]
-"""Tells the hosts. True: the published list is another one. False: only what is behind it is, which concerns gateways."""
+"""Tells the hosts. True: the published list is another one. False: what is behind it is, or what some callers are shown."""
 
 Introduce: TypeAlias = Callable[[Identity], None]
 
@@ -181,10 +181,8 @@ class Published:
                 introduce(identity)
             listing, generation = self.listing(), self._running.library.snapshot.catalog.generation
             is_edited, self._told_by = self._settings.gateway != self._told_by, self._settings.gateway
-            is_changed = is_edited or generation != self._generation
-            # Of the lists of a mixed audience one is looked at here: each may be another one when anything is.
-            is_another = listing != self._told or (is_changed and self._audience.is_mixed(self._told_by))
-            if is_another or generation != self._generation:
+            is_another = listing != self._told
+            if is_another or is_edited or generation != self._generation:
                 self._told, self._generation = listing, generation
                 await tell(is_another)
 

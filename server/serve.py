@@ -135,7 +135,7 @@ class _Session:
         """The published list is another one, or only what is behind it."""
         self.front.listing_changed(published=published)
         if self._sdk is not None:
-            await self._sdk.tell_modern_hosts(published)
+            await self._sdk.tell_modern_hosts()
 
     def _client(self) -> str:
         return str(self.front.host.get("name", ""))
