@@ -123,5 +123,5 @@ class Current:
 
     def _viewed(self, snapshot: Snapshot, former: Surface, access: Access) -> _View:
         publisher = self.parts.publisher
-        surface = publisher.view(snapshot.catalog, snapshot.surface, former.direct, access)
+        surface = publisher.view(snapshot.catalog, snapshot.listed, former.direct, access)
         return _View(surface, snapshot.surface, publisher)

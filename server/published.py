@@ -51,7 +51,9 @@ class Audience:
         return self.anybody if self.client is None else Caller(self.profile, self.client())
 
     def is_mixed(self, settings: GatewaySettings) -> bool:
-        """Whether callers of several kinds may be among it: what is told to all must then speak of no tool or upstream."""
+        """Whether callers of several kinds may be among it: what is told to all must then speak of no tool or upstream. Over
+        HTTP each is told something else instead, once it is known (`server.sdk`).
+        """
         profiles = settings.profiles.values()
         by_token = self.client is None and any(
             token.profile or settings.policy.owner_only for token in settings.http.tokens.values()
@@ -218,8 +220,9 @@ class Published:
     def _first_surface(self) -> Surface:
         """What is published before anything is known of any upstream."""
         publisher, access = Publisher(self._settings), Accesses(self._settings.gateway).of(self._audience.anybody)
-        whole = publisher(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)
-        return whole if access.sees_all else publisher.view(Catalog.empty(), whole, {}, access)
+        if access.sees_all:
+            return publisher(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)
+        return publisher.view(Catalog.empty(), frozenset(), {}, access)
 
     def _catalogue_changed(self) -> None:
         self._relisted.set()
