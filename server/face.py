@@ -14,6 +14,7 @@ from server.calling import Call
 from server.clearance import Ask
 from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
+from server.found import whole_limit
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
 from server.surface import Surface
@@ -22,9 +23,6 @@ from upstream_clients import PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
-
-LARGEST_LIMIT: Final = 1_000_000
-"""Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
 
 CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_META})
 """What of the host's `_meta` an upstream may see: trace context, and if it is a gateway, the path of a gateway that calls.
@@ -118,10 +116,10 @@ async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:
     query, queries, limit = arguments.get("query"), _queries(arguments), arguments.get("limit")
     if queries:
         every = [query, *queries] if isinstance(query, str) else queries
-        return await gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
+        return await gateway.search_all(list(dict.fromkeys(every)), whole_limit(limit))
     if not isinstance(query, str) or (not query.strip() and gateway.surface().mode == "directory"):
         return gateway.directory()
-    return await gateway.search(query, _whole(limit))
+    return await gateway.search(query, whole_limit(limit))
 
 
 def _queries(arguments: JsonObject) -> list[str]:
@@ -171,13 +169,6 @@ def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:
         if isinstance(rest.get(key), str):
             return str(rest.pop(key)), rest
     raise GatewayError("invalid_arguments", "There is no 'id'.", '{"id": "mcp:github:create_issue"}')
-
-
-def _whole(limit: object) -> int | None:
-    """A limit that is not a whole number falls back to the default: it is never worth an error."""
-    if isinstance(limit, str) and limit.strip().isdecimal():
-        return int(limit.strip()[:6])
-    return int(min(limit, LARGEST_LIMIT)) if isinstance(limit, (int, float)) and limit >= 1 else None
 
 
 def _success(payload: JsonObject) -> JsonObject:

@@ -1,5 +1,5 @@
-"""The SDK's server. It speaks the protocol, the face answers. With its streams (`server.sdk_streams`) the only file of this
-room but the demo's that imports `mcp`.
+"""The SDK's server. It speaks the protocol, the face answers. With its streams (`server.sdk_streams`) and its news
+(`server.sdk_news`) the only file of this room but the demo's that imports `mcp`.
 
 Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
 untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module takes over a second of

@@ -145,6 +145,7 @@ def _show_bill(bill: JsonObject, output: Output) -> None:
         "published up front": "up_front",
         "answers of searches": "searches",
         "answers of describes": "describes",
+        "answers of code, without results": "code",
         "all that was read instead": "total",
     }
     parts = {label: inner(bill, key) for label, key in rows.items()}

@@ -54,6 +54,18 @@ def test_the_four_questions_are_answered_from_the_log(tmp_path: Path) -> None:
     assert bill["folding_pays"] is True
 
 
+def test_of_what_code_answered_the_results_of_tools_cost_nothing_more(tmp_path: Path) -> None:
+    ran = [done("search", 2_000, via="code"), done("call", 700, "mcp:a:x", via="code"), done("code", 1_000)]
+    write_log(tmp_path, "20260101T000000-1", published(9_000), *ran)
+    bill = stats(tmp_path)["bill"]
+    assert isinstance(bill, dict)
+    assert (bill["searches"]["bytes"], bill["code"]["bytes"], bill["total"]["bytes"]) == (0, 300, 1_200)
+    write_log(tmp_path, "20260102T000000-1", published(9_000), done("call", 7_000, via="code"), done("code", 1_000))
+    bill = stats(tmp_path)["bill"]
+    assert isinstance(bill, dict)
+    assert bill["code"]["bytes"] == 0
+
+
 def test_where_folding_loses_the_report_says_so(tmp_path: Path) -> None:
     write_log(tmp_path, "20260101T000000-1", published(1_000), done("search", 1_700, "mcp:a:x"))
     ran = toolfold(tmp_path, "stats", "--dir", str(tmp_path / "logs"))

@@ -104,6 +104,10 @@ async def test_code_is_told_of_its_own_means_alone(case: Case) -> None:
         with pytest.raises(GatewayError) as refused:
             await bridge.ask("call", [reference, {}])
         assert set(OURS.findall(f"{refused.value} {refused.value.hint}")) <= {"openclaw.tools"}
+    for limit in ({"limit": 1}, {"limit": "1"}, 1):  # as forgiving as the tool is
+        hits = await bridge.ask("search", ["echo shout", limit])
+        assert isinstance(hits, list)
+        assert len(hits) == 1
     cut = await bridge.ask("call", ["mcp:one:echo", {"text": "x" * 3000}])
     marker = re.search(r"Read on within 10 minutes: await openclaw\.tools\.call\((.*)\)\]", json.dumps(cut))
     assert marker is not None
