@@ -17,10 +17,12 @@ from server.cli.openclaw_names import name_findings
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
 from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
-from server.cli.probing import Probed, Report, probe, unusable
+from server.cli.probing import Probed, Report, absent, probe, unusable
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
 from server.config import Finding, ServerEntry, Settings
+from server.listing_cache import ListingCache
+from server.standing import startable
 from upstream_clients import JsonObject
 
 SEVERITIES: Final = ("error", "warning", "note")
@@ -47,20 +49,32 @@ def check(
         found = configured(config or [])
         chosen = None if upstream is None else entry_of(upstream, found.settings)
         servers = found.settings.servers if chosen is None else (chosen,)
-        work = partial(
-            _look, servers=servers, owner=None if chosen is None else chosen.owner, wait=Wait(wait) if probing else None
+        waiting = Wait(wait) if probing else None
+        probed = (
+            run(found, output, partial(_look, found=found, chosen=chosen, wait=waiting))
+            if probing or _knows_tools(found)
+            else Probed((), ())
         )
-        probed = run(found, output, work)
         reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
         _show(found.settings, reports, probed, output)
         if any(report.finding.severity == "error" for report in reports):
             raise typer.Exit(ExitCode.FAILED)
 
 
-async def _look(engine: Engine, servers: Sequence[ServerEntry], owner: str | None, wait: Wait | None) -> Probed:
+def _knows_tools(found: Configured) -> bool:
+    """Whether there is a tool to judge before anything is started."""
+    cache, servers = ListingCache(found.directories.cache), startable(found.settings)
+    stored = (cache.read(owner, server.fingerprint) for owner, server in servers.items())
+    return bool(found.settings.gateway.client_tools) or any(listing is not None for listing in stored)
+
+
+async def _look(engine: Engine, found: Configured, chosen: ServerEntry | None, wait: Wait | None) -> Probed:
     """What can be told once upstreams have been started, or without `wait`, of their stored listings."""
+    servers = found.settings.servers if chosen is None else (chosen,)
     probed = Probed((), ()) if wait is None else await probe(engine, servers, wait)
-    return replace(probed, reports=(*probed.reports, *unusable(engine, owner)))
+    schemas = found.settings.gateway.tool_search.directory.schemas if chosen is None else ()
+    reports = unusable(engine, None if chosen is None else chosen.owner)
+    return replace(probed, reports=(*probed.reports, *reports, *absent(engine, schemas)))
 
 
 def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[ServerEntry]) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from server.cli.options import Wait
 from server.cli.remedies import remedy
 from server.cli.rendering import REASON_CHARACTERS
 from server.config import Finding, ServerEntry
+from server.keeper import upstream_in
 from server.redaction import Redactor
 from upstream_clients import JsonObject, State, UpstreamStatus
 
@@ -70,6 +71,17 @@ def unusable(engine: Engine, owner: str | None) -> tuple[Report, ...]:
         *(Report(_warned(tool)) for tool in tools if tool.warning),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED and not tool.warning),
     )
+
+
+def absent(engine: Engine, ids: Iterable[str]) -> Iterator[Report]:
+    """What is to be said of ids of `directory.schemas` that no tool has, of upstreams whose tools are known."""
+    known = {tool.id for tool in engine.tools()}
+    for one in ids:
+        owner = upstream_in(one)
+        if owner and one not in known and not engine.is_unlisted(owner):
+            message = f"`{one_line(one, LINE_CHARACTERS)}` is the id of no tool: nothing is published for it."
+            where, fix = "gateway.toolSearch.directory.schemas", f"Take one of these: toolfold list {owner}"
+            yield Report(Finding("warning", "unknown_tool", where, message, fix))
 
 
 def _failures(

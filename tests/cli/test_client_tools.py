@@ -58,6 +58,20 @@ def test_check_warns_of_taken_names_by_what_is_stored_and_starts_nothing(tmp_pat
     assert "client:client" not in toolfold(tmp_path, "check", "client").out
 
 
+def test_check_names_the_schemas_to_publish_that_no_tool_has(tmp_path: Path) -> None:
+    schemas = ["mcp:one:echo", "mcp:one:ech", "mcp:unlisted:x"]
+    settings = {"toolSearch": {"mode": "directory", "directory": {"schemas": schemas}}}
+    write_config(tmp_path, {"one": entry(does={"echo": {"do": "echo"}}), "unlisted": entry(exit=3)}, settings)
+    toolfold(tmp_path, "list")
+    findings = toolfold(tmp_path, "check", "--json").member("findings")
+    (unknown,) = [finding for finding in findings if finding["code"] == "unknown_tool"]
+    assert (unknown["where"], unknown["fix"]) == (
+        "gateway.toolSearch.directory.schemas",
+        "Take one of these: toolfold list one",
+    )
+    assert "`mcp:one:ech`" in str(unknown["message"])
+
+
 def taken(folder: Path) -> dict[object, str]:
     """What check says of each tool that is quarantined."""
     findings = toolfold(folder, "check", "--json").member("findings")
