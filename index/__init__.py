@@ -4,6 +4,7 @@ Everything here is pure and synchronous: no file but its own word lists, no sock
 import from this package only, never from its modules.
 """
 
+from index.admission import BAD_NAME
 from index.bill import BYTES_PER_TOKEN, approximate_tokens, encoded_bytes, shown_bytes, shown_text, utf8_bytes
 from index.catalog import Catalog, Classify, Unresolved
 from index.confidence import Confidence
@@ -21,6 +22,7 @@ from index.tally import NOTHING, Tally
 from index.tool import Exposure, JsonObject, Judgement, Listing, Tool
 
 __all__ = [
+    "BAD_NAME",
     "BYTES_PER_TOKEN",
     "HITS",
     "MAX_QUERY_CHARS",

@@ -23,6 +23,7 @@ _MAX_JSON_DEPTH = 3 * MAX_DEPTH  # two levels for each nested schema, and as muc
 _MAX_INTEGER_BITS = 14_000  # 4,214 digits; Python writes none of more than 4,300
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")  # the protocol's own alphabet; a colon would break the id
 _INNER_ID = re.compile(rf"[A-Za-z0-9_.:/-]{{1,{MAX_INNER_ID_CHARS}}}")  # of a tool behind another gateway
+BAD_NAME = "the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -"
 _NOT_CARRIED = "holds a number or text that JSON cannot carry"
 
 
@@ -38,7 +39,7 @@ def refusal(definition: object, *, gateway: bool = False) -> str:
         if not isinstance(name, str) or not _INNER_ID.fullmatch(name):
             return f"the inner id is not 1 to {MAX_INNER_ID_CHARS} characters of A-Z a-z 0-9 _ . : / -"
     elif not isinstance(name, str) or not _NAME.fullmatch(name):
-        return "the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -"
+        return BAD_NAME
     return _refusal_of_json(definition) or _refusal_of_schema(definition.get("inputSchema"))
 
 

@@ -5,11 +5,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from index import Explanation, Exposure, Tool, Unresolved, output_signature, plain_signature, signature
+from server import ways
 from server.access import Verdict
 from server.clean import one_line, paragraphs, visible
 from server.client_tools import CLIENT
 from server.errors import GatewayError
 from server.pins import UNSHOWN
+from server.surface import Surface
+from server.ways import CALL
 from upstream_clients import JsonObject, State, UpstreamStatus
 
 DESCRIPTION_CHARACTERS: Final = 180
@@ -149,14 +152,36 @@ def batch_note(has_found: Sequence[bool], unseen: Mapping[str, object]) -> str:
     return "" if all(has_found) else f"Where nothing was found, try {OTHER_WORDS}."
 
 
-def unresolved(found: Unresolved) -> GatewayError:
-    """What an unknown id and an ambiguous name are answered with. Hidden tools are unknown ones here."""
-    named = found.reference[:80]
-    candidates = ", ".join(found.candidates)
+def unresolved(found: Unresolved, surface: Surface) -> GatewayError:
+    """What an unknown id and an ambiguous name are answered with, to one who is shown this. Hidden tools are unknown ones
+    here. Where tools are called by their published names, it is these that are told.
+    """
+    named, called = found.reference[:80], _published_names(surface)
+    candidates = ", ".join(called.get(one, one) for one in found.candidates)
     if found.ambiguous:
-        return GatewayError("ambiguous_tool", f"{named!r} names several tools.", f"Use one of these ids: {candidates}.")
-    hint = f"Did you mean {candidates}? Else find" if candidates else "Find"
-    return GatewayError("unknown_tool", f"There is no tool {named!r}.", f"{hint} its id with tool_search.")
+        which = "names" if called else "ids"
+        return GatewayError(
+            "ambiguous_tool", f"{named!r} names several tools.", f"Use one of these {which}: {candidates}."
+        )
+    way = ways.find(surface.mode)
+    hint = f"Did you mean {candidates}? Else {way}." if candidates else f"{way[0].upper()}{way[1:]}."
+    return GatewayError("unknown_tool", f"There is no tool {named!r}.", hint)
+
+
+def way_to_call(tool: Tool, surface: Surface) -> JsonObject:
+    """The `tools/call` that runs the tool."""
+    if tool.source == CLIENT:
+        return {"name": tool.name, "arguments": {}}
+    if name := _published_names(surface).get(tool.id):
+        return {"name": name, "arguments": {}}
+    return {"name": CALL, "arguments": {"id": tool.id, "args": {}}}
+
+
+def _published_names(surface: Surface) -> Mapping[str, str]:
+    """The names by their ids, where there is no other way to call."""
+    if surface.mode != "off":
+        return {}
+    return {surface.direct[name]: name for tool in surface.tools if (name := str(tool["name"])) in surface.direct}
 
 
 def unavailable(tool: Tool) -> GatewayError:
@@ -201,9 +226,6 @@ def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, ins
         "trusted": tool.trusted,
         "signature": signature(tool.input_schema),
         "tool": _shown_definition(tool),
-        "call": {"name": tool.name, "arguments": {}}
-        if tool.source == CLIENT
-        else {"name": "tool_call", "arguments": {"id": tool.id, "args": {}}},
     }
     if verdict:
         found["policy"] = VERDICTS[verdict]

@@ -7,7 +7,7 @@ into an answer. Which tool is meant, and whether the caller may know of it, is s
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -18,9 +18,11 @@ from server.arguments import ArgumentCheck, InvalidArguments, Prepared, ResultCh
 from server.chains import CHAINED_RESULT_BYTES, told_holder
 from server.clean import one_line
 from server.clearance import Ask, Clearing
+from server.config import Mode
 from server.errors import GatewayError
-from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA, Holder, ResultStore, bound
+from server.results import READ_RESULT_SCHEMA, Reader, ResultStore, bound
 from server.telemetry import Via
+from server.ways import READ_RESULT_ID
 from upstream_clients import PATH_META, JsonObject, Progress, UpstreamError, UpstreamRefused
 
 ERROR_CHARACTERS: Final = 500
@@ -39,6 +41,9 @@ INLINE_WEIGHT: Final = 200
 INLINE_ARGUMENT_ITEMS: Final = 200
 """A longer list or text in the arguments is checked in a worker thread, whatever the schema."""
 
+
+InMode: TypeAlias = Callable[[], Mode]
+"""Tells the caller's mode, for the few results that must say how to read on."""
 
 Check: TypeAlias = ArgumentCheck | ResultCheck
 CheckT = TypeVar("CheckT", ArgumentCheck, ResultCheck)
@@ -79,9 +84,9 @@ class CallPath:
         self._result_bytes = result_bytes
         self._checks: OrderedDict[tuple[str, type[Check]], tuple[JsonObject, Check]] = OrderedDict()
 
-    async def call(self, tool: Tool, call: Call, holder: Holder, clearing: Clearing | None = None) -> JsonObject:
+    async def call(self, tool: Tool, call: Call, reader: Reader, clearing: Clearing | None = None) -> JsonObject:
         """The upstream's result, whole or bounded, with the tool's id in `_meta["toolfold/tool"]`. What of it is kept is
-        kept for the holder.
+        kept for the reader.
 
         Raises:
             GatewayError: arguments that do not fit; the upstream was not called.
@@ -91,19 +96,18 @@ class CallPath:
         if clearing is not None:
             prepared = await self._cleared(tool, call, prepared, clearing)
         output_check = await self._output_check(tool)
-        meta = (
-            told_holder(holder, call.meta) if ":" in tool.name else call.meta
-        )  # such a name is an id behind a gateway
+        is_behind_gateway = ":" in tool.name
+        meta = told_holder(reader.holder, call.meta) if is_behind_gateway else call.meta
         try:
             result = await self._dispatch(tool.upstream, tool.name, prepared.arguments, meta, call.on_progress)
         except UpstreamError as error:
             raise UpstreamFailure(tool.upstream, error) from None
         if output_check is not None and result.get("isError") is not True:
             await _check_output(tool, output_check, result)
-        return _labelled(bound(_with_content(result), self._most(call), self._results, holder), tool, prepared)
+        return _labelled(bound(_with_content(result), self._most(call), self._results, reader), tool, prepared)
 
-    def read_result(self, call: Call, holder: Holder) -> JsonObject:
-        """The rest of a result that was too long.
+    async def read_result(self, call: Call, reader: Reader, gateways: Callable[[], Iterable[str]]) -> JsonObject:
+        """The rest of a result that was too long for us, or for one of the gateways behind us, which has kept it.
 
         Raises:
             GatewayError: the reference is unknown or has expired, or the arguments do not fit.
@@ -111,18 +115,27 @@ class CallPath:
         arguments = _read_arguments(call)
         offset = arguments.get("offset", 0)
         assert isinstance(offset, (int, float))  # JSON Schema takes 5.0 for an integer
-        return self._results.read(str(arguments["ref"]), int(offset), self._most(call), holder)
+        try:
+            return self._results.read(str(arguments["ref"]), int(offset), self._most(call), reader)
+        except GatewayError as unknown:
+            if unknown.code != "unknown_result":
+                raise
+            read = await self._read_behind(arguments, call, reader, gateways())
+            if read is None:
+                raise
+            return read
 
-    async def read_behind(self, call: Call, gateways: Iterable[str], holder: Holder) -> JsonObject | None:
-        """The rest of a result that was too long for a gateway behind us, which has kept it; None if none of these has."""
-        arguments, meta = _read_arguments(call), told_holder(holder, call.meta)
+    async def _read_behind(
+        self, arguments: JsonObject, call: Call, reader: Reader, gateways: Iterable[str]
+    ) -> JsonObject | None:
+        meta = told_holder(reader.holder, call.meta)
         for owner in gateways:
             try:
                 result = await self._dispatch(owner, READ_RESULT_ID, arguments, meta)
             except UpstreamError:
                 continue
             if result.get("isError") is not True:
-                return bound(_with_content(result), self._most(call), self._results, holder)
+                return bound(_with_content(result), self._most(call), self._results, reader)
         return None
 
     def _most(self, call: Call) -> int:

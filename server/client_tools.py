@@ -17,6 +17,12 @@ from server.surface import OUR_NAMES
 CLIENT: Final = "client"
 """Their source, and their one owner."""
 
+HOST: Final = f"{CLIENT}:{CLIENT}"
+"""Stands where another tool has its upstream; no upstream can be called so."""
+
+
+RENAME: Final = "give it another name in the host and in gateway.clientTools, or take it out there."
+
 
 class ClientTools:
     """Those of one configuration."""
@@ -26,7 +32,7 @@ class ClientTools:
             {"name": tool.name, "description": tool.description, "inputSchema": dict(tool.input_schema)}
             for tool in tools
         ]
-        self._listing = Listing(CLIENT, CLIENT, tuple(definitions), trusted=True)
+        self._listing = Listing(CLIENT, CLIENT, tuple(definitions), trusted=True, via=HOST)
         self._policy = policy
 
     def added_to(self, catalog: Catalog) -> Catalog:
@@ -34,7 +40,8 @@ class ClientTools:
         if not self._listing.tools:
             return catalog.without(CLIENT, CLIENT)
         taken = {tool.name: tool.id for tool in catalog.reachable() if tool.source != CLIENT}
-        return catalog.with_listing(self._listing, partial(self._judge, dict.fromkeys(OUR_NAMES, "toolfold") | taken))
+        ours = {name: f"toolfold's own {name}" for name in OUR_NAMES}
+        return catalog.with_listing(self._listing, partial(self._judge, ours | taken))
 
     def _judge(self, taken: Mapping[str, str], tool_id: str, definition: JsonObject) -> Judgement:
         if why := self._policy.refusal(tool_id):
@@ -42,7 +49,7 @@ class ClientTools:
         other = taken.get(str(definition["name"]))
         if other is None:
             return Judgement()
-        return Judgement(Exposure.QUARANTINED, f"its name is taken: {tool_id} and {other} have the same")
+        return Judgement(Exposure.QUARANTINED, f"its name is taken, by {other}")
 
 
 def run_by_the_host(tool: Tool) -> GatewayError:
@@ -53,6 +60,4 @@ def run_by_the_host(tool: Tool) -> GatewayError:
 
 def refused(tool: Tool) -> GatewayError:
     """The answer to whoever asks for one that is quarantined."""
-    return GatewayError(
-        "tool_refused", f"{tool.id} can't be used: {tool.reason}.", "A person has to change gateway.clientTools."
-    )
+    return GatewayError("tool_refused", f"{tool.id} can't be used: {tool.reason}.", f"A person can help: {RENAME}")

@@ -13,6 +13,7 @@ from typing import Final
 
 from index import Tool
 from server.clean import one_line
+from server.client_tools import CLIENT
 
 DIRECTORY_CHARACTERS: Final = 18_000
 """The reference's own bound."""
@@ -46,7 +47,8 @@ def directory(tools: Iterable[Tool], characters: int) -> str:
 
 def _line(tool: Tool, limit: int) -> str:
     what = one_line(tool.description, limit) if limit else ""
-    return f"- {tool.id}: {what}" if what else f"- {tool.id}"
+    name = f"{tool.id} (call {tool.name} itself)" if tool.source == CLIENT else tool.id
+    return f"- {name}: {what}" if what else f"- {name}"
 
 
 def _fitting(lines: Sequence[str], room: int) -> int:

@@ -14,16 +14,15 @@ from server.calling import Call
 from server.clearance import Ask
 from server.client_tools import CLIENT, run_by_the_host
 from server.errors import GatewayError
+from server.found import whole_limit
 from server.gateway import Gateway
 from server.modes import CodeRequest, not_run_here
-from server.surface import CALL, CODE, DESCRIBE, SEARCH
+from server.surface import Surface
+from server.ways import CALL, CODE, DESCRIBE, SEARCH, calling
 from upstream_clients import HOLDER_META, PATH_META, JsonObject, Progress
 
 Answer: TypeAlias = Callable[[Gateway, JsonObject], Awaitable[JsonObject]]
 RunCode: TypeAlias = Callable[[Gateway, CodeRequest], Awaitable[tuple[JsonObject, GatewayError | None]]]
-
-LARGEST_LIMIT: Final = 1_000_000
-"""Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
 
 CARRIED_META: Final = frozenset({"traceparent", "tracestate", "baggage", PATH_META, HOLDER_META})
 """What of the host's `_meta` goes further: trace context, and what gateways say to each other, which none but gateways
@@ -68,9 +67,13 @@ class Face:
         self._run_code = run_code
         self._ours: Mapping[str, Answer] = {SEARCH: _search, DESCRIBE: _describe}
 
+    def surface(self, caller: Caller) -> Surface:
+        """What this caller is shown."""
+        return self._gateway.seen_by(caller).surface()
+
     def list_tools(self, caller: Caller) -> JsonObject:
         """The result of `tools/list`: one page, always."""
-        return {"tools": list(self._gateway.seen_by(caller).surface().tools)}
+        return {"tools": list(self.surface(caller).tools)}
 
     def list_behind(self, caller: Caller, meta: Mapping[str, object], cursor: object) -> JsonObject:
         """The result of `tools/list` for another gateway, whose path is in `meta`: one page of what is behind us, as far as
@@ -110,15 +113,37 @@ class Face:
 
 
 async def _search(gateway: Gateway, arguments: JsonObject) -> JsonObject:
-    query, queries, limit = arguments.get("query"), arguments.get("queries"), arguments.get("limit")
-    if isinstance(queries, list) and queries:
-        if not all(isinstance(one, str) for one in queries):
-            raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+    query, queries, limit = arguments.get("query"), _queries(arguments), arguments.get("limit")
+    if queries:
         every = [query, *queries] if isinstance(query, str) else queries
-        return await gateway.search_all(list(dict.fromkeys(every)), _whole(limit))
+        return await gateway.search_all(list(dict.fromkeys(every)), whole_limit(limit))
     if not isinstance(query, str) or (not query.strip() and gateway.surface().mode == "directory"):
         return gateway.directory()
-    return await gateway.search(query, _whole(limit))
+    return await gateway.search(query, whole_limit(limit))
+
+
+def _queries(arguments: JsonObject) -> list[str]:
+    """Several queries: a list of texts, the JSON of one, or a single text; none if there are none.
+
+    Raises:
+        GatewayError: it is something else, and there is no query that could be meant instead.
+    """
+    query, written = arguments.get("query"), arguments.get("queries")
+    if isinstance(written, str):
+        written = _listed(written)
+    if isinstance(written, list) and all(isinstance(one, str) for one in written):
+        return written
+    if written is None or (not isinstance(written, list) and isinstance(query, str) and query.strip()):
+        return []
+    raise GatewayError("invalid_arguments", "'queries' is a list of texts.", '{"queries": ["read a file"]}')
+
+
+def _listed(text: str) -> object:
+    try:
+        listed = json.loads(text) if text.lstrip().startswith("[") else None
+    except (ValueError, RecursionError):
+        listed = None
+    return listed if isinstance(listed, list) else [text] if text.strip() else []
 
 
 async def _describe(gateway: Gateway, arguments: JsonObject) -> JsonObject:
@@ -133,10 +158,7 @@ async def _not_published(gateway: Gateway, name: str) -> GatewayError:
         return error
     if tool.source == CLIENT:
         return run_by_the_host(tool)
-    form = json.dumps({"id": tool.id, "args": {}})
-    how = f"Call tool_call with {form}, args filled in."
-    if gateway.surface().mode == "code":
-        how = f"In {CODE}: await openclaw.tools.call({json.dumps(tool.id)}, {{…}})"
+    how = calling(gateway.mode(), tool.id)
     return GatewayError("not_published", f"{name!r} is not called by its own name here.", how)
 
 
@@ -146,14 +168,7 @@ def _reference(arguments: JsonObject) -> tuple[str, JsonObject]:
     for key in ("id", "tool_id", "tool", "name"):
         if isinstance(rest.get(key), str):
             return str(rest.pop(key)), rest
-    raise GatewayError("invalid_arguments", "There is no 'id'.", "Give the tool's id as tool_search shows it.")
-
-
-def _whole(limit: object) -> int | None:
-    """A limit that is not a whole number falls back to the default: it is never worth an error."""
-    if isinstance(limit, str) and limit.strip().isdecimal():
-        return int(limit.strip()[:6])
-    return int(min(limit, LARGEST_LIMIT)) if isinstance(limit, (int, float)) and limit >= 1 else None
+    raise GatewayError("invalid_arguments", "There is no 'id'.", '{"id": "mcp:github:create_issue"}')
 
 
 def _success(payload: JsonObject) -> JsonObject:

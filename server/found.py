@@ -22,6 +22,10 @@ DEEPER: Final = 4
 """Times as many matches are looked at where the caller may not see all of the first ones."""
 
 
+LARGEST_LIMIT: Final = 1_000_000
+"""Of hits, that is told from a larger one: JSON can write infinity (1e999), which is no whole number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What one query found: tools that are there now, the confidence of each by id, and words to try instead."""
@@ -37,6 +41,13 @@ def check(query: str) -> None:
         raise GatewayError("invalid_arguments", "The query is empty.", "Say in a few words what the tool should do.")
     if len(query) > LONGEST_QUERY:
         raise GatewayError("invalid_arguments", f"The query is over {LONGEST_QUERY} characters.", "Use a few words.")
+
+
+def whole_limit(written: object) -> int | None:
+    """How many hits are asked for. What is not a whole number falls back to the default: it is never worth an error."""
+    if isinstance(written, str) and written.strip().isdecimal():
+        return int(written.strip()[:6])
+    return int(min(written, LARGEST_LIMIT)) if isinstance(written, (int, float)) and written >= 1 else None
 
 
 def found_in(

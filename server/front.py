@@ -23,6 +23,7 @@ import anyio
 
 from server.eras import CLIENT_KEY, Era, discovery, era_of, greeting, is_implementation, modern_result, opened_era
 from server.identity import Identity
+from server.refused_lines import request_id
 from upstream_clients import JsonObject, NotAMessage, dump, parse, path_in
 
 logger = logging.getLogger(__name__)
@@ -88,9 +89,11 @@ class Front:
             self.refuse(None, INVALID_REQUEST, "the message is over the size limit (gateway.limits.lineBytes)")
             return
         try:
-            message = parse(line)
+            message = parse(line, clamps=True)
         except NotAMessage as fault:
-            self.refuse(None, PARSE_ERROR, f"not an acceptable message: {fault}")
+            asked = request_id(line)
+            is_open = asked is not None and asked in self._open  # then that one is answered yet
+            self.refuse(None if is_open else asked, PARSE_ERROR, f"not an acceptable message: {fault}")
             return
         answer = self._answer(message)
         if answer is None:

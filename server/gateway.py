@@ -23,19 +23,22 @@ from server.answers import (
     search_note,
     unavailable,
     unresolved,
+    way_to_call,
     with_starting,
 )
 from server.calling import Call, UpstreamFailure
 from server.chains import holder_in, page, refuse_circles
 from server.client_tools import CLIENT, run_by_the_host
+from server.config import Mode
 from server.errors import GatewayError
 from server.found import Found, check, found_in, held, ids_in, short_answer, taken_apart
 from server.keeper import upstream_in
 from server.library import Snapshot
 from server.parts import Current, Parts
-from server.results import READ_RESULT_ID, Holder
+from server.results import Reader
 from server.surface import Surface
 from server.telemetry import Kind, Observation, Via
+from server.ways import READ_RESULT_ID
 from upstream_clients import PATH_META, JsonObject, State, UpstreamError, UpstreamStatus
 
 MOST_QUERIES: Final = 16
@@ -149,6 +152,7 @@ class Gateway:
             status = self._parts.statuses().get(tool.upstream)
             status, instructions = status and self._parts.redacted(status), self._parts.instructions(tool.upstream)
             answer = description(tool, self._access.verdict(tool), status, instructions)
+            answer["call"] = way_to_call(tool, self.surface())
             seen.answered(answer)
         return answer
 
@@ -160,42 +164,31 @@ class Gateway:
         """
         parts = self._current.parts
         access = parts.accesses.of(self._caller)
-        holder = self._caller.session, access.profiles, holder_in(call.meta) if call.meta else ""
+        behind = holder_in(call.meta) if call.meta else ""
+        reader = Reader((self._caller.session, access.profiles, behind), self.mode)
         parts.on_call()
         with Observation(parts.sinks, "call", call.via) as seen:
             if PATH_META in call.meta:
                 refuse_circles(parts.node, call.meta)
             if call.reference == READ_RESULT_ID:
                 seen.ids = (READ_RESULT_ID,)
-                result = await self._read_result(call, holder)
+                result = await parts.calls.read_result(call, reader, lambda: parts.running_gateways(access))
             else:
                 try:
                     tool = await self._find(call.reference, access)
                 except GatewayError as unknown:
                     tool = await self._found_after_start(call.reference, access, unknown)
                 seen.ids = (tool.id,)
-                clearing = self._current.parts.clearing(tool, self._caller)
+                clearing = parts.clearing(tool, self._caller, self.surface)
                 if tool.source == CLIENT:
                     raise run_by_the_host(tool)
                 try:
-                    result = await parts.calls.call(tool, call, holder, clearing)
+                    result = await parts.calls.call(tool, call, reader, clearing)
                 except UpstreamFailure as failure:
                     told = parts.redact(failure.message), parts.redact(failure.hint)
                     raise GatewayError(failure.code, *told) from None
             seen.returned(result)
         return result
-
-    async def _read_result(self, call: Call, holder: Holder) -> JsonObject:
-        calls = self._parts.calls
-        try:
-            return calls.read_result(call, holder)
-        except GatewayError as unknown:
-            if unknown.code != "unknown_result":
-                raise
-            read = await calls.read_behind(call, self._parts.running_gateways(self._access), holder)
-            if read is None:
-                raise
-            return read
 
     def behind(self, meta: Mapping[str, object], after: object) -> JsonObject:
         """A page of what is behind this gateway, for another one. What was never listed is started, as for a search; what
@@ -218,6 +211,10 @@ class Gateway:
         """What is published now."""
         return self._current.surface(self._access)
 
+    def mode(self) -> Mode:
+        """The mode of what is published now."""
+        return self.surface().mode
+
     def directory(self) -> JsonObject:
         """What there is, for a model that does not know what to search for.
 
@@ -236,9 +233,8 @@ class Gateway:
     def sources(self) -> Mapping[str, int]:
         """How many tools there are to be found, by source."""
         catalog, access = self._parts.library.snapshot.catalog, self._access
-        if access.sees_all:
-            return catalog.sources()
-        return Counter(tool.source for tool in catalog.reachable() if access.sees(tool))
+        seen = (tool.source for tool in catalog.reachable() if access.sees(tool))
+        return catalog.sources() if access.sees_all else Counter(seen)
 
     async def find(self, reference: str) -> Tool:
         """The tool of an exact id or a unique bare name. Waits for listings that have come in but are not catalogued yet.
@@ -267,7 +263,7 @@ class Gateway:
         known = snapshot.catalog.get(found.reference)
         if known is not None and known.exposure is Exposure.UNAVAILABLE and access.sees(known):
             raise unavailable(known)
-        raise with_starting(unresolved(found), self._parts.reachable(self._access), snapshot.listed)
+        raise with_starting(unresolved(found, self.surface()), self._parts.reachable(access), snapshot.listed)
 
     async def _found_after_start(self, reference: str, access: Access, unknown: GatewayError) -> Tool:
         """For a call: waits for the upstream that its id names, where that is why the tool is not known."""

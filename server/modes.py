@@ -19,6 +19,7 @@ import anyio.to_thread
 from server.config import Directories, Settings, find_program, read_environment
 from server.errors import GatewayError
 from server.gateway import Gateway
+from server.ways import use
 from upstream_clients import JsonObject
 
 if TYPE_CHECKING:
@@ -132,7 +133,6 @@ class Modes:
         return settings
 
 
-async def not_run_here(_gateway: Gateway, _request: CodeRequest) -> tuple[JsonObject, GatewayError | None]:
+async def not_run_here(gateway: Gateway, _request: CodeRequest) -> tuple[JsonObject, GatewayError | None]:
     """What a call of tool_search_code comes to where it is not published. Raises GatewayError."""
-    hint = "Use tool_search, tool_describe and tool_call."
-    raise GatewayError("runtime_unavailable", "Code is not run here.", hint)
+    raise GatewayError("runtime_unavailable", "Code is not run here.", use(gateway.mode()))

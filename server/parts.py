@@ -69,8 +69,9 @@ class Parts:
         ready = {status.owner for status in self.reachable(access) if status.state is State.READY}
         return [owner for owner, node in self.gateways().items() if node != UNNAMED and owner in ready]
 
-    def clearing(self, tool: Tool, caller: Caller) -> Clearing | None:
+    def clearing(self, tool: Tool, caller: Caller, surface: Callable[[], Surface]) -> Clearing | None:
         """What stands before a call of the tool; None where nothing does. By the rules of now, however long it took to find.
+        `surface` is what the caller is shown.
 
         Raises:
             GatewayError: the policy blocks it, or does not let it be seen any more.
@@ -79,7 +80,7 @@ class Parts:
         if self.hook is None and access.sees_all and access.allows_all:
             return None
         if not access.sees(tool):
-            raise unresolved(Unresolved(tool.id, ambiguous=False, candidates=()))
+            raise unresolved(Unresolved(tool.id, ambiguous=False, candidates=()), surface())
         if access.verdict(tool) is Verdict.BLOCK:
             hint = "Do without it. Only the operator can change that, in the configuration of toolfold."
             raise GatewayError("blocked_by_policy", f"{tool.id} was not called: the policy blocks it.", hint)
@@ -122,5 +123,5 @@ class Current:
 
     def _viewed(self, snapshot: Snapshot, former: Surface, access: Access) -> _View:
         publisher = self.parts.publisher
-        surface = publisher.view(snapshot.catalog, snapshot.surface, former.direct, access)
+        surface = publisher.view(snapshot.catalog, snapshot.listed, former.direct, access)
         return _View(surface, snapshot.surface, publisher)

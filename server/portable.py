@@ -69,14 +69,14 @@ def portable_text(name: str) -> str:
     return _UNPORTABLE.sub("_", name)
 
 
-def portable_schema(schema: JsonObject, tool_id: str) -> JsonObject:
-    """A flat object schema that accepts at least what `schema`, the input of this tool, accepts."""
+def portable_schema(schema: JsonObject, elsewhere: str) -> JsonObject:
+    """A flat object schema that accepts at least what `schema` accepts. `elsewhere` is for what it leaves out."""
     writer = _Writer(schema)
     written = writer.write(schema, 0)
     root = {key: value for key, value in written.items() if key not in _NOT_IN_ROOT}
     published = {**root, "type": "object", "properties": root.get("properties", {})}
     if writer.left_out:
-        published["description"] = f"{root.get('description', '')} {_told(writer.left_out, tool_id)}".strip()
+        published["description"] = f"{root.get('description', '')} {_told(writer.left_out, elsewhere)}".strip()
     return published if len(json.dumps(published)) <= BYTES else {"type": "object", "properties": {}}
 
 
@@ -132,7 +132,7 @@ class _Writer:
         return False if schema is False else {}
 
 
-def _told(left_out: Mapping[str, bool], tool_id: str) -> str:
+def _told(left_out: Mapping[str, bool], elsewhere: str) -> str:
     """For the model: which properties there are beside the published ones, and where to read about them."""
     named = [
         json.dumps(one_line(name, NAMED_CHARACTERS), ensure_ascii=False) + (" (required)" if is_required else "")
@@ -140,7 +140,7 @@ def _told(left_out: Mapping[str, bool], tool_id: str) -> str:
     ]
     more = len(named) - NAMED_PROPERTIES
     text = ", ".join(named[:NAMED_PROPERTIES]) + (f" and {more} more" if more > 0 else "")
-    return f"Not shown: {text}. tool_describe has the whole schema under the id {tool_id}."
+    return f"Not shown: {text}. {elsewhere}"
 
 
 def _is_published(key: str, value: object) -> bool:

@@ -23,7 +23,7 @@ from server.version import __version__
 from upstream_clients import JsonObject
 
 Tell: TypeAlias = Callable[[bool], Awaitable[None]]
-"""Tells the hosts. True: the published list is another one. False: only what is behind it is, which concerns gateways."""
+"""Tells the hosts. True: the published list is another one. False: what is behind it is, or what some callers are shown."""
 
 Introduce: TypeAlias = Callable[[Identity], None]
 
@@ -51,7 +51,9 @@ class Audience:
         return self.anybody if self.client is None else Caller(self.profile, self.client())
 
     def is_mixed(self, settings: GatewaySettings) -> bool:
-        """Whether callers of several kinds may be among it: what is told to all must then speak of no tool or upstream."""
+        """Whether callers of several kinds may be among it: what is told to all must then speak of no tool or upstream. Over
+        HTTP each is told something else instead, once it is known (`server.sdk`).
+        """
         profiles = settings.profiles.values()
         by_token = self.client is None and any(
             token.profile or settings.policy.owner_only for token in settings.http.tokens.values()
@@ -181,10 +183,8 @@ class Published:
                 introduce(identity)
             listing, generation = self.listing(), self._running.library.snapshot.catalog.generation
             is_edited, self._told_by = self._settings.gateway != self._told_by, self._settings.gateway
-            is_changed = is_edited or generation != self._generation
-            # Of the lists of a mixed audience one is looked at here: each may be another one when anything is.
-            is_another = listing != self._told or (is_changed and self._audience.is_mixed(self._told_by))
-            if is_another or generation != self._generation:
+            is_another = listing != self._told
+            if is_another or is_edited or generation != self._generation:
                 self._told, self._generation = listing, generation
                 await tell(is_another)
 
@@ -220,8 +220,9 @@ class Published:
     def _first_surface(self) -> Surface:
         """What is published before anything is known of any upstream."""
         publisher, access = Publisher(self._settings), Accesses(self._settings.gateway).of(self._audience.anybody)
-        whole = publisher(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)
-        return whole if access.sees_all else publisher.view(Catalog.empty(), whole, {}, access)
+        if access.sees_all:
+            return publisher(Catalog.empty(), frozenset(), NOTHING_PUBLISHED)
+        return publisher.view(Catalog.empty(), frozenset(), {}, access)
 
     def _catalogue_changed(self) -> None:
         self._relisted.set()

@@ -53,28 +53,29 @@ class Publisher:
         self._servers: Sequence[ServerEntry] = [
             server for server in settings.servers if not server.disabled and not server.problem
         ]
-        self._written: dict[str, tuple[JsonObject, JsonObject]] = {}
+        self._written: dict[tuple[str, Mode], tuple[JsonObject, JsonObject]] = {}
 
     def __call__(self, catalog: Catalog, listed: frozenset[str], former: Surface) -> Surface:
         """The next surface. `listed` are the upstreams that have listed their tools."""
-        mode, why = self._choice(catalog, listed)
+        direct_bytes = catalog.shown_bytes() - catalog.shown_bytes(CLIENT)
+        mode, why = self._choice(direct_bytes, self._servers, listed)
         # The modes that fold must not cost by the size of the catalogue, whose every change comes through here.
         candidates = catalog.reachable() if mode in ("off", "directory") else catalog.direct()
         surface = self._published(candidates, former.direct, mode, self._servers)
         if why and (mode, why) != (former.mode, former.why):
             logger.info("toolSearch auto: mode %s, because %s", surface.mode_as_written, why)
-        return replace(surface, why=why, bill=_bill(catalog.sources(), _direct_bytes(catalog), surface))
+        return replace(surface, why=why, bill=_bill(catalog.sources(), direct_bytes, surface))
 
-    def view(self, catalog: Catalog, whole: Surface, former: Mapping[str, str], access: Access) -> Surface:
-        """The surface of callers who may not see all of the catalogue; the mode is that of `whole`, decided for everybody.
-
-        `former` are the names that such callers were given before.
+    def view(self, catalog: Catalog, listed: frozenset[str], former: Mapping[str, str], access: Access) -> Surface:
+        """The surface of callers who may not see all of the catalogue. What they may not see counts for nothing, in the
+        choice of the mode either. `former` are the names that such callers were given before.
         """
         seen = [tool for tool in catalog.reachable() if access.sees(tool)]
         servers = [server for server in self._servers if access.may_reach(server.owner)]
-        surface = self._published(seen, former, whole.mode, servers)
         direct_bytes = shown_bytes(tuple(tool.definition for tool in seen if tool.source != CLIENT))
-        return replace(surface, bill=_bill(Counter(tool.source for tool in seen), direct_bytes, surface))
+        mode, why = self._choice(direct_bytes, servers, listed)
+        surface = self._published(seen, former, mode, servers)
+        return replace(surface, why=why, bill=_bill(Counter(tool.source for tool in seen), direct_bytes, surface))
 
     def _published(
         self, candidates: Sequence[Tool], former: Mapping[str, str], mode: Mode, servers: Sequence[ServerEntry]
@@ -85,15 +86,15 @@ class Publisher:
         told = self._instructions(others, servers)
         return replace(surface, instructions=told, directory=directory(others, DIRECTORY_CHARACTERS))
 
-    def _choice(self, catalog: Catalog, listed: frozenset[str]) -> tuple[Mode, str]:
+    def _choice(self, direct_bytes: int, servers: Sequence[ServerEntry], listed: frozenset[str]) -> tuple[Mode, str]:
         """The mode in force, and for `auto` the reason."""
         mode, limit = self._settings.mode, self._settings.auto_above_tokens
         if mode != "auto":
             return mode, ""
-        unlisted = [server.owner for server in self._servers if server.owner not in listed]
+        unlisted = [server.owner for server in servers if server.owner not in listed]
         if unlisted:
             return "tools", f"these have not listed their tools yet: {one_line(', '.join(unlisted), NAMED_CHARACTERS)}"
-        cost = approximate_tokens(_direct_bytes(catalog))
+        cost = approximate_tokens(direct_bytes)
         if cost > limit:
             return "tools", f"all schemas are about {cost:,} tokens, over {limit:,}"
         return "off", f"all schemas are about {cost:,} tokens, not over {limit:,}"
@@ -106,11 +107,11 @@ class Publisher:
             return True
         return mode == "directory" and tool.id in self._settings.directory.schemas
 
-    def _write(self, name: str, tool: Tool) -> JsonObject:
+    def _write(self, name: str, tool: Tool, mode: Mode) -> JsonObject:
         """The published form, made once for each definition."""
-        known = self._written.get(name)
+        known = self._written.get((name, mode))
         if known is None or known[0] is not tool.definition:
-            known = self._written[name] = tool.definition, published_tool(name, tool)
+            known = self._written[name, mode] = tool.definition, published_tool(name, tool, mode)
         return known[1]
 
     def _instructions(self, others: Sequence[Tool], servers: Sequence[ServerEntry]) -> str:
@@ -134,7 +135,3 @@ def _bill(sources: Mapping[str, int], direct_bytes: int, surface: Surface) -> Bi
         direct_bytes=direct_bytes,
         published_bytes=shown_bytes(surface.tools) + utf8_bytes(surface.instructions),
     )
-
-
-def _direct_bytes(catalog: Catalog) -> int:
-    return catalog.shown_bytes() - catalog.shown_bytes(CLIENT)

@@ -18,12 +18,12 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from server.config import Mode
 from server.errors import GatewayError
+from server.ways import reading_on, reading_whole
 from upstream_clients import JsonObject
-
-READ_RESULT_ID: Final = "toolfold:core:read_result"
 
 READ_RESULT_SCHEMA: Final[JsonObject] = {
     "type": "object",
@@ -57,6 +57,14 @@ names."""
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
 
+class Reader(NamedTuple):
+    """Who is told how to read on, and may."""
+
+    holder: Holder
+    mode: Callable[[], Mode]
+    """That of what is published to them; asked for only when something is kept or cut."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     content: bytes
@@ -82,7 +90,7 @@ class ResultStore:
         self._drop_old()
         return reference
 
-    def read(self, reference: str, offset: int, limit: int, holder: Holder) -> JsonObject:
+    def read(self, reference: str, offset: int, limit: int, reader: Reader) -> JsonObject:
         """A tool result with the text from `offset` (in bytes) on, as much of it as takes `limit` bytes of JSON.
 
         Raises:
@@ -90,7 +98,7 @@ class ResultStore:
         """
         self._drop_old()
         kept = self._kept.get(reference)
-        if kept is None or kept.holder != holder:
+        if kept is None or kept.holder != reader.holder:
             raise GatewayError(
                 "unknown_result",
                 "There is no kept result of that reference.",
@@ -101,7 +109,7 @@ class ResultStore:
         text, end = _cut(kept.content, offset, limit)
         meta: JsonObject = {"toolfold/totalBytes": len(kept.content)}
         if end < len(kept.content):
-            text += _marker(reference, end, len(kept.content))
+            text += _marker(reference, end, len(kept.content), reader.mode())
             meta["toolfold/nextOffset"] = end
         return {"content": [{"type": "text", "text": text}], "_meta": meta}
 
@@ -116,51 +124,59 @@ class ResultStore:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
-    """Where the parts of one result are kept."""
+class _Keeping:
+    """Where the parts of one result are kept, for whom, and the mode in which they will read on."""
 
     store: ResultStore
     holder: Holder
+    mode: Mode
 
-    def keep(self, content: bytes) -> str:
-        return self.store.keep(content, self.holder)
+    def marker(self, content: bytes, end: int) -> str:
+        return _marker(self.store.keep(content, self.holder), end, len(content), self.mode)
+
+    def reference(self, content: bytes) -> JsonObject:
+        return {
+            "toolfold/replaced": f"{len(content)} bytes of JSON are kept for 10 minutes",
+            "read_with": reading_whole(self.mode, self.store.keep(content, self.holder)),
+        }
 
 
-def bound(result: JsonObject, limit: int, store: ResultStore, holder: Holder) -> JsonObject:
+def bound(result: JsonObject, limit: int, store: ResultStore, reader: Reader) -> JsonObject:
     """The result unchanged if it is small; else one whose parts each stay within their bound."""
     if len(_COMPACT.encode(result)) <= limit:  # ASCII: at least as long as the UTF-8 that is counted below
         return result
-    shelf, fields = _Shelf(store, holder), dict(result)
+    keeping = _Keeping(store, reader.holder, reader.mode())
+    fields = dict(result)
     parts: JsonObject = {}
     if "content" in fields:
-        parts["content"] = _bound_content(fields.pop("content"), limit, shelf)
+        parts["content"] = _bound_content(fields.pop("content"), limit, keeping)
     if "structuredContent" in fields:
-        parts["structuredContent"] = _bound_value(fields.pop("structuredContent"), limit, shelf)
+        parts["structuredContent"] = _bound_value(fields.pop("structuredContent"), limit, keeping)
     if isinstance(meta := fields.get("_meta"), dict):
         del fields["_meta"]
-        parts["_meta"] = _bound_fields(meta, shelf)
+        parts["_meta"] = _bound_fields(meta, keeping)
     leading: JsonObject = {name: fields.pop(name) for name in LEADING if name in fields}
-    return {**parts, **_bound_fields({**leading, **fields}, shelf)}
+    return {**parts, **_bound_fields({**leading, **fields}, keeping)}
 
 
-def _bound_content(content: object, room: int, shelf: _Shelf) -> object:
+def _bound_content(content: object, room: int, keeping: _Keeping) -> object:
     if not isinstance(content, list):
-        return content if len(_encode(content)) <= room else [_replaced(content, shelf)]
+        return content if len(_encode(content)) <= room else [_replaced(content, keeping)]
     bounded: list[object] = []
     for position, block in enumerate(content):
         size, is_last = _size(block), position == len(content) - 1
         if size > room and room < REFERENCE_BYTES and not is_last:
-            return [*bounded, *_bound_rest(content[position:], shelf)]
-        bounded.append(block if size <= room else _bound_block(block, room, shelf))
+            return [*bounded, *_bound_rest(content[position:], keeping)]
+        bounded.append(block if size <= room else _bound_block(block, room, keeping))
         room = max(0, room - _size(bounded[-1]))
     return bounded
 
 
-def _bound_rest(blocks: list[object], shelf: _Shelf) -> list[object]:
-    return blocks if len(_encode(blocks)) <= REFERENCE_BYTES else [_replaced(blocks, shelf)]
+def _bound_rest(blocks: list[object], keeping: _Keeping) -> list[object]:
+    return blocks if len(_encode(blocks)) <= REFERENCE_BYTES else [_replaced(blocks, keeping)]
 
 
-def _bound_block(block: object, room: int, shelf: _Shelf) -> object:
+def _bound_block(block: object, room: int, keeping: _Keeping) -> object:
     if _size(block) <= room + REFERENCE_BYTES:  # a marker or a reference would take as much
         return block
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
@@ -169,16 +185,16 @@ def _bound_block(block: object, room: int, shelf: _Shelf) -> object:
         if frame <= max(room, REFERENCE_BYTES):
             content = text.encode("utf-8", "surrogatepass")
             shown, end = _cut(content, 0, max(0, room - frame))
-            return {**block, "text": shown + _marker(shelf.keep(content), end, len(content))}
-    return _replaced(block, shelf)
+            return {**block, "text": shown + keeping.marker(content, end)}
+    return _replaced(block, keeping)
 
 
-def _bound_value(value: object, room: int, shelf: _Shelf) -> object:
+def _bound_value(value: object, room: int, keeping: _Keeping) -> object:
     content = _encode(value)
-    return value if len(content) <= room else _reference(content, shelf)
+    return value if len(content) <= room else keeping.reference(content)
 
 
-def _bound_fields(fields: Mapping[str, object], shelf: _Shelf) -> JsonObject:
+def _bound_fields(fields: Mapping[str, object], keeping: _Keeping) -> JsonObject:
     """The entries within FIELDS_BYTES in all: whole, else replaced under their name, else together with others."""
     bounded: JsonObject = {}
     rest: JsonObject = {}
@@ -189,29 +205,22 @@ def _bound_fields(fields: Mapping[str, object], shelf: _Shelf) -> JsonObject:
             bounded[name] = value
             room -= size
         elif replaced_size <= room and name != REST:
-            bounded[name] = _reference(_encode(value), shelf)
+            bounded[name] = keeping.reference(_encode(value))
             room -= replaced_size
         else:
             rest[name] = value
     if len(_encode(rest)) <= REFERENCE_BYTES:
         return {**bounded, **rest}
-    return {**bounded, REST: _reference(_encode(rest), shelf)}
+    return {**bounded, REST: keeping.reference(_encode(rest))}
 
 
-def _replaced(part: object, shelf: _Shelf) -> JsonObject:
-    return {"type": "text", "text": json.dumps(_reference(_encode(part), shelf))}
+def _replaced(part: object, keeping: _Keeping) -> JsonObject:
+    return {"type": "text", "text": json.dumps(keeping.reference(_encode(part)))}
 
 
-def _reference(content: bytes, shelf: _Shelf) -> JsonObject:
-    return {
-        "toolfold/replaced": f"{len(content)} bytes of JSON are kept for 10 minutes",
-        "read_with": {"id": READ_RESULT_ID, "args": {"ref": shelf.keep(content), "offset": 0}},
-    }
-
-
-def _marker(reference: str, offset: int, total: int) -> str:
-    read_on = json.dumps({"id": READ_RESULT_ID, "args": {"ref": reference, "offset": offset}})
-    return f"\n[toolfold: cut at byte {offset} of {total}. Read on within 10 minutes: tool_call {read_on}]"
+def _marker(reference: str, offset: int, total: int, mode: Mode) -> str:
+    read_on = reading_on(mode, reference, offset)
+    return f"\n[toolfold: cut at byte {offset} of {total}. Read on within 10 minutes: {read_on}]"
 
 
 def _cut(content: bytes, start: int, room: int) -> tuple[str, int]:

@@ -1,5 +1,5 @@
-"""The SDK's server. It speaks the protocol, the face answers. With its streams (`server.sdk_streams`) the only file of this
-room but the demo's that imports `mcp`.
+"""The SDK's server. It speaks the protocol, the face answers. With its streams (`server.sdk_streams`) and its news
+(`server.sdk_news`) the only file of this room but the demo's that imports `mcp`.
 
 Our middleware answers `tools/list` and `tools/call` with wire dictionaries, so that an upstream's result passes through
 untouched; everything else of the protocol, in both eras, is the SDK's own. Importing this module takes over a second of
@@ -11,18 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
-from weakref import WeakSet
 
 import anyio
 import mcp  # noqa: F401  (whole and first: another thread may import it too, and would else see half of it)
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.connection import Connection
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -42,6 +39,7 @@ from server.front import DRAINING, DRAINING_WORDS, INVALID_REQUEST, Front
 from server.http.gate import Behind, Receive, Scope, Send
 from server.http.tokens import Bearer
 from server.identity import Identity
+from server.sdk_news import News
 from server.sdk_streams import FromHost, ToHost
 from upstream_clients import JsonObject, mark_of, path_in
 
@@ -62,8 +60,8 @@ SESSION_HEADER: Final = "mcp-session-id"
 HTTP_SESSIONS: Final = 1000
 """Of the handshake era, at a time; the SDK closes idle ones after half an hour. Each keeps some 50 KB."""
 
-TELL_SECONDS: Final = 5.0
-"""For a host to take the news of another list. One that does not read its stream must not keep the others waiting."""
+GREETINGS: Final = frozenset({"initialize", "server/discover"})
+"""What is answered with instructions: over HTTP, with those of whoever asks."""
 
 
 class SdkServer:
@@ -73,12 +71,7 @@ class SdkServer:
         self._face = face
         self._caller = caller
         self._server_info = identity.server_info
-        self._bus = InMemorySubscriptionBus()
-        self._gateways_bus = InMemorySubscriptionBus()
-        self._listen = ListenHandler(self._bus)
-        self._listen_as_gateway = ListenHandler(self._gateways_bus)
-        self._hosts: WeakSet[Connection] = WeakSet()  # of the handshake era, since their connections have no list
-        self._gateways: WeakSet[Connection] = WeakSet()  # those of them that have asked for what is behind us
+        self._news = News(lambda caller: face.surface(caller).tools)
         self._calls: set[anyio.CancelScope] = set()
         self._questions = OpenQuestions()
         self._server = _Server(
@@ -122,18 +115,13 @@ class SdkServer:
         async with manager.run():
             yield handle
 
-    async def tell_modern_hosts(self, published: bool) -> None:
-        """Tells the hosts of the modern era that listen: gateways always, others if the published list is another one."""
-        await self._gateways_bus.publish(ToolsListChanged())
-        if published:
-            await self._bus.publish(ToolsListChanged())
+    async def tell_modern_hosts(self) -> None:
+        """Tells the hosts of the modern era that listen of another list: each of its own, gateways always."""
+        await self._news.tell_modern_hosts()
 
-    async def tell_all_hosts(self, published: bool) -> None:
-        """Tells the hosts of both eras."""
-        await self.tell_modern_hosts(published)
-        async with anyio.create_task_group() as tasks:
-            for host in list(self._hosts if published else self._gateways):
-                tasks.start_soon(_tell, host)
+    async def tell_all_hosts(self, _published: bool) -> None:
+        """The same for the hosts of both eras, whoever's list is another one."""
+        await self._news.tell_all_hosts()
 
     def give_up(self) -> None:
         """Answers the calls under way that the process ends first."""
@@ -143,7 +131,7 @@ class SdkServer:
     async def _keep_track(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
         """The middleware before that, over HTTP: which hosts there are, and which calls could be given up."""
         if ctx.protocol_version != MODERN_VERSION:
-            self._hosts.add(ctx.session._connection)  # no public accessor leads there
+            self._news.met(ctx.session._connection, self._caller_of(ctx))  # no public accessor leads there
         if ctx.method != "tools/call":
             return await call_next(ctx)
         with anyio.CancelScope() as scope:
@@ -159,6 +147,10 @@ class SdkServer:
         if ctx.method == "tools/list":
             listing = self._list(ctx)
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing
+        if ctx.method in GREETINGS and ctx.request is not None:
+            greeting = await call_next(ctx)
+            assert isinstance(greeting, dict)
+            return {**greeting, "instructions": self._face.surface(self._greeted(ctx)).instructions}
         if ctx.method != "tools/call":
             return await call_next(ctx)
         asking = _Asking(ctx, self._questions)
@@ -170,6 +162,12 @@ class SdkServer:
         stamp = {SERVER_KEY: self._server_info}
         return {"resultType": "complete", **result, "_meta": {**(meta if isinstance(meta, dict) else {}), **stamp}}
 
+    def _greeted(self, ctx: Context) -> Caller:
+        """Who is greeted over HTTP: a host of the handshake era says only now what it is."""
+        caller, info = self._caller_of(ctx), (ctx.params or {}).get("clientInfo")
+        name = info.get("name") if isinstance(info, dict) else None
+        return Caller(caller.profile, name, caller.is_known) if isinstance(name, str) else caller
+
     def _list(self, ctx: Context) -> JsonObject:
         """What is published; for another gateway, what is behind it. Either as far as the caller may see it."""
         caller = self._caller_of(ctx)
@@ -178,7 +176,7 @@ class SdkServer:
         if not isinstance(meta, dict) or path_in(meta) is None:
             return self._face.list_tools(caller)
         if ctx.protocol_version != MODERN_VERSION:
-            self._gateways.add(ctx.session._connection)  # as in `_keep_track`
+            self._news.met_gateway(ctx.session._connection)  # as in `_keep_track`
         try:
             return self._face.list_behind(caller, meta, params.get("cursor"))
         except GatewayError as error:
@@ -186,7 +184,7 @@ class SdkServer:
 
     async def _listen_for_changes(self, ctx: Context, params: SubscriptionsListenRequestParams) -> Any:  # noqa: ANN401
         of_gateway = path_in((ctx.params or {}).get("_meta")) is not None
-        return await (self._listen_as_gateway if of_gateway else self._listen)(ctx, params)
+        return await self._news.listen(ctx, params, None if of_gateway else self._caller_of(ctx))
 
     def _caller_of(self, ctx: Context) -> Caller:
         """Who asks: behind the front the host, over HTTP whoever this very request came from; and what it calls itself."""
@@ -287,11 +285,6 @@ class _Server(Server[Any]):
     ) -> InitializationOptions:
         changing = NotificationOptions(tools_changed=True)
         return super().create_initialization_options(changing, experimental_capabilities, extensions)
-
-
-async def _tell(host: Connection) -> None:
-    with anyio.move_on_after(TELL_SECONDS):
-        await host.send_tool_list_changed()
 
 
 async def _answered_by_middleware(_ctx: object, _params: object) -> Any:  # noqa: ANN401

@@ -85,7 +85,7 @@ class _Session:
         self._log = log
         self._profile = profile
         self.state_file = StateFile(directories.state, self._state)
-        self.log_file = SessionLog(log_folder(settings, directories))
+        self.log_file = SessionLog(log_folder(settings.gateway.log, directories))
         self.modes = Modes(directories)
         hooks, audience = Hooks(node=new_node(), sinks=(self.log_file.take,)), Audience(profile, self._client)
         self.published = Published(settings, self.modes, audience, self.state_file.touch, hooks)
@@ -135,7 +135,7 @@ class _Session:
         """The published list is another one, or only what is behind it."""
         self.front.listing_changed(published=published)
         if self._sdk is not None:
-            await self._sdk.tell_modern_hosts(published)
+            await self._sdk.tell_modern_hosts()
 
     def _client(self) -> str:
         return str(self.front.host.get("name", ""))

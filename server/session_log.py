@@ -18,7 +18,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from server.config import Directories, Settings
+from server.config import Directories, LogSettings
 from server.private_files import Complaint, append_file
 from server.telemetry import Event, Operation
 from server.version import __version__
@@ -114,10 +114,10 @@ class SessionLog:
         self._size += len(content)
 
 
-def log_folder(settings: Settings, directories: Directories) -> Path | None:
+def log_folder(settings: LogSettings, directories: Directories) -> Path | None:
     """Where the logs of these settings are kept, if they are."""
-    named = settings.gateway.log.session_dir
-    return None if named is False else directories.state / Path(named).expanduser()
+    named = settings.session_dir
+    return None if named is False else directories.state / os.path.expanduser(named)  # which never fails
 
 
 def log_files(folder: Path) -> list[Path]:

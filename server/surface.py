@@ -19,15 +19,9 @@ from index import Tool
 from server.clean import one_line
 from server.config import Mode, ServerEntry, ToolSearchSettings
 from server.portable import is_portable_name, portable_schema, portable_text
-from server.results import READ_RESULT_ID, READ_RESULT_SCHEMA
+from server.results import READ_RESULT_SCHEMA
+from server.ways import CALL, CODE, DESCRIBE, READ_RESULT, READ_RESULT_ID, SEARCH, whole_schema
 from upstream_clients import JsonObject
-
-SEARCH: Final = "tool_search"
-DESCRIBE: Final = "tool_describe"
-CALL: Final = "tool_call"
-CODE: Final = "tool_search_code"
-READ_RESULT: Final = "toolfold_read_result"
-"""Published where neither tool_call nor code is: whatever way a tool was called, the rest of a long result must be had."""
 
 OUR_NAMES: Final = frozenset({SEARCH, DESCRIBE, CALL, CODE, READ_RESULT})
 """Nobody else's in any mode: a change of the mode must not change what a name stands for."""
@@ -79,6 +73,9 @@ class Bill:
     published_bytes: int = 0
 
 
+Write: TypeAlias = Callable[[str, Tool, Mode], JsonObject]
+"""Makes the published form of a tool: its name, the tool, and the mode in which it is published."""
+
 _Claim: TypeAlias = tuple[Tool, Iterator[str]]
 """A tool, and the names that it asks for next."""
 
@@ -112,7 +109,7 @@ def build_surface(
     settings: ToolSearchSettings,
     former: Mapping[str, str],
     mode: Mode | None = None,
-    write: Callable[[str, Tool], JsonObject] | None = None,
+    write: Write | None = None,
 ) -> Surface:
     """The list with these tools by themselves. `former` is the `direct` of the list before, `write` the published form."""
     mode = mode or settings.mode
@@ -123,7 +120,7 @@ def build_surface(
     for name, tool in sorted(direct_names(direct, former).items()):
         if name in given or len(given) < GIVEN_NAMES:
             given[name] = tool.id
-            published.append(write(name, tool))
+            published.append(write(name, tool, mode))
     published.sort(key=lambda tool: str(tool["name"]))
     return Surface(tuple(published), given, mode)
 
@@ -171,12 +168,12 @@ def _what(server: ServerEntry) -> str:
     return f": {one_line(server.description, 160)}" if server.description else ""
 
 
-def published_tool(name: str, tool: Tool) -> JsonObject:
-    """One tool as it is published under this name."""
+def published_tool(name: str, tool: Tool, mode: Mode) -> JsonObject:
+    """One tool as it is published under this name, in this mode."""
     published: JsonObject = {
         "name": name,
         "description": one_line(tool.description, 1000),
-        "inputSchema": portable_schema(tool.input_schema, tool.id),
+        "inputSchema": portable_schema(tool.input_schema, whole_schema(mode, tool.id)),
         "_meta": {**META, "toolfold/tool": tool.id},
     }
     if tool.label != tool.bare_name:

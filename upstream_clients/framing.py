@@ -5,11 +5,13 @@ Knows nothing of processes, sockets or what a message means.
 Laws
 1. A line longer than the cap is never held: its bytes are discarded as they come, and it is reported once.
 2. A byte is copied a constant number of times, however long its line is.
-3. What `parse` returns is a JSON object without NaN or infinities, at most MAX_DEPTH deep, that came as valid UTF-8.
+3. What `parse` returns is a JSON object without NaN or infinities, at most MAX_DEPTH deep, that came as valid UTF-8. A
+   number that is too large for a float (1e999) is refused, or where its sender is to be helped, becomes the largest one.
 """
 
 import json
-from math import isinf
+import sys
+from math import copysign, isinf
 from typing import Final, NoReturn, TypeAlias
 
 JsonObject: TypeAlias = dict[str, object]
@@ -77,14 +79,14 @@ def looks_like_message(line: bytes) -> bool:
     return line.lstrip()[:1] == b"{"
 
 
-def parse(line: bytes) -> JsonObject:
-    """One line as a JSON object.
+def parse(line: bytes, *, clamps: bool = False) -> JsonObject:
+    """One line as a JSON object. `clamps`: a number that is too large becomes the largest that there is.
 
     Raises:
         NotAMessage: invalid UTF-8, not JSON, NaN or infinity, not an object, or nested deeper than MAX_DEPTH.
     """
     try:
-        message = _STRICT.decode(line.decode("utf-8"))
+        message = (_CLAMPING if clamps else _STRICT).decode(line.decode("utf-8"))
     except NotAMessage:
         raise
     except UnicodeDecodeError:
@@ -134,6 +136,11 @@ def _finite(text: str) -> float:
     return number
 
 
+def _clamped(text: str) -> float:
+    number = float(text)
+    return copysign(sys.float_info.max, number) if isinf(number) else number
+
+
 def _is_deeper_than(value: object, limit: int) -> bool:
     level: list[object] = [value]
     for _ in range(limit):
@@ -151,5 +158,6 @@ def _children(node: object) -> list[object]:
 
 
 _STRICT: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_CLAMPING: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_clamped)
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 _ESCAPED: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -16,6 +16,7 @@ from server.cli import (
     checking,
     coding,
     configuration,
+    demonstrating,
     evaluating,
     gateways,
     reading,
@@ -23,7 +24,7 @@ from server.cli import (
     trusting,
 )
 from server.cli.exits import ExitCode
-from server.cli.options import AsJson, ConfigFiles
+from server.cli.options import ConfigFiles
 from server.version import __version__
 
 EPILOG = (
@@ -73,7 +74,7 @@ def build_app() -> typer.Typer:
     app.command("status")(gateways.status)
     app.command("stats")(telling.stats)
     app.command("log")(telling.log)
-    app.command("demo")(_demo)
+    app.command("demo")(demonstrating.demo)
     app.add_typer(_config(), name="config")
     app.add_typer(_code(), name="code")
     return app
@@ -146,10 +147,3 @@ def _serve(
     one. A token is never written on the command line, where every user of the machine could read it.
     """
     raise NotImplementedError("server.cli dispatches serve before this; here is its help")
-
-
-def _demo(as_json: AsJson = False) -> None:
-    """Show what toolfold does on three small servers that it brings along. Needs no configuration and no network."""
-    from server.demo.tour import run  # last: it reaches into the embedded servers, which nothing else here needs
-
-    raise typer.Exit(run(as_json=as_json))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Final
 
@@ -11,16 +11,19 @@ import typer
 from server.cli import rendering
 from server.cli.coding import code_findings
 from server.cli.configured import Configured, configured
-from server.cli.engine import run
+from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode
 from server.cli.openclaw_names import name_findings
 from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
 from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
-from server.cli.probing import Probed, Report, probe
+from server.cli.probing import Probed, Report, absent, probe, unusable
 from server.cli.programs import program_findings
 from server.cli.upstreams import entry_of
 from server.config import Finding, ServerEntry, Settings
+from server.listing_cache import ListingCache
+from server.redaction import Redactor
+from server.standing import startable
 from upstream_clients import JsonObject
 
 SEVERITIES: Final = ("error", "warning", "note")
@@ -38,7 +41,8 @@ def check(
     wait: WaitSeconds = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look for what is wrong: in the configuration, with the programs it starts, and with this installation.
+    """Look for what is wrong: in the configuration, with the programs it starts, with the tools that are known of its
+    upstreams, and with this installation.
 
     Every finding says where, what it means and what to do. The exit code is 1 if there is an error among them.
     """
@@ -46,14 +50,32 @@ def check(
         found = configured(config or [])
         chosen = None if upstream is None else entry_of(upstream, found.settings)
         servers = found.settings.servers if chosen is None else (chosen,)
-        probed = Probed((), ())
-        if probing:
-            work = partial(probe, servers=servers, wait=Wait(wait))
-            probed = run(found, output, work)
+        waiting = Wait(wait) if probing else None
+        probed = (
+            run(found, output, partial(_look, found=found, chosen=chosen, wait=waiting))
+            if probing or _knows_tools(found)
+            else Probed((), ())
+        )
         reports = _sorted([*(Report(one) for one in _static(found, chosen, servers)), *probed.reports])
         _show(found.settings, reports, probed, output)
         if any(report.finding.severity == "error" for report in reports):
             raise typer.Exit(ExitCode.FAILED)
+
+
+def _knows_tools(found: Configured) -> bool:
+    """Whether there is a tool to judge before anything is started."""
+    cache, servers = ListingCache(found.directories.cache, Redactor(())), startable(found.settings)
+    stored = (cache.read(owner, server.fingerprint) for owner, server in servers.items())
+    return bool(found.settings.gateway.client_tools) or any(listing is not None for listing in stored)
+
+
+async def _look(engine: Engine, found: Configured, chosen: ServerEntry | None, wait: Wait | None) -> Probed:
+    """What can be told once upstreams have been started, or without `wait`, of their stored listings."""
+    servers = found.settings.servers if chosen is None else (chosen,)
+    probed = Probed((), ()) if wait is None else await probe(engine, servers, wait)
+    schemas = found.settings.gateway.tool_search.directory.schemas if chosen is None else ()
+    reports = unusable(engine, None if chosen is None else chosen.owner)
+    return replace(probed, reports=(*probed.reports, *reports, *absent(engine, schemas)))
 
 
 def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[ServerEntry]) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from server.cli.exits import ExitCode, Failure
 from server.cli.options import Wait
 from server.cli.output import Output
 from server.cli.progress import StartProgress
+from server.client_tools import HOST
 from server.config import Settings
 from server.errors import GatewayError
 from server.keeper import upstream_in
@@ -66,6 +67,10 @@ class Engine:
     def tools(self) -> tuple[Tool, ...]:
         """Every tool that is known, whatever its exposure."""
         return self._running.library.snapshot.catalog.tools()
+
+    def host_tools(self) -> JsonObject:
+        """The tools of the host itself, counted by their exposure."""
+        return dict(self._running.library.snapshot.catalog.tallies().get(HOST, NOTHING).exposures)
 
     def described_upstream(self, status: UpstreamStatus) -> JsonObject:
         """One upstream and what it has, as `status` and `list` show it."""
@@ -115,7 +120,7 @@ class Engine:
         if isinstance(found, Unresolved):
             starts = frozenset() if found.ambiguous else self._starts_for(reference)
         else:
-            starts = frozenset({found.upstream} if live or wait.refresh else ())
+            starts = (frozenset({found.upstream}) & self.startable()) if live or wait.refresh else frozenset()
         if starts:
             await self.bring_up(starts, wait)
             found = self._resolve(reference)

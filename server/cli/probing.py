@@ -1,4 +1,5 @@
-"""`check --probe`: starts every upstream for real, and turns what fails into findings that say what to do.
+"""`check`: what is wrong with tools, as they are known by their stored listings. With `--probe` it starts every upstream for
+real, and turns what fails into findings, too.
 
 What an upstream printed is shown without the configuration's secrets, and only its last lines.
 """
@@ -14,7 +15,10 @@ from index import Exposure, Tool
 from server.clean import one_line
 from server.cli.engine import Engine, has_failed
 from server.cli.options import Wait
+from server.cli.remedies import remedy
+from server.cli.rendering import REASON_CHARACTERS
 from server.config import Finding, ServerEntry
+from server.keeper import upstream_in
 from server.redaction import Redactor
 from upstream_clients import JsonObject, State, UpstreamStatus
 
@@ -56,13 +60,28 @@ async def probe(engine: Engine, servers: Iterable[ServerEntry], wait: Wait) -> P
     entries = {server.owner: server for server in servers if not server.disabled}
     await engine.bring_up(engine.startable() & entries.keys(), wait)
     statuses = {owner: status for owner, status in engine.statuses().items() if owner in entries}
-    tools = tuple(tool for tool in engine.tools() if tool.upstream in entries)
-    reports = [
-        *_failures(statuses.values(), entries, engine.redact),
+    failures = tuple(_failures(statuses.values(), entries, engine.redact))
+    return Probed(failures, tuple(engine.described_upstream(status) for status in statuses.values()))
+
+
+def unusable(engine: Engine, owner: str | None) -> tuple[Report, ...]:
+    """What is to be said of the tools that are known: of one upstream, or of all with those of the host."""
+    tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
+    return (
         *(Report(_warned(tool)) for tool in tools if tool.warning),
         *(Report(_quarantined(tool)) for tool in tools if tool.exposure is Exposure.QUARANTINED and not tool.warning),
-    ]
-    return Probed(tuple(reports), tuple(engine.described_upstream(status) for status in statuses.values()))
+    )
+
+
+def absent(engine: Engine, ids: Iterable[str]) -> Iterator[Report]:
+    """What is to be said of ids of `directory.schemas` that no tool has, of upstreams whose tools are known."""
+    known = {tool.id for tool in engine.tools()}
+    for one in ids:
+        owner = upstream_in(one)
+        if owner and one not in known and not engine.is_unlisted(owner):
+            message = f"`{one_line(one, LINE_CHARACTERS)}` is the id of no tool: nothing is published for it."
+            where, fix = "gateway.toolSearch.directory.schemas", f"Take one of these: toolfold list {owner}"
+            yield Report(Finding("warning", "unknown_tool", where, message, fix))
 
 
 def _failures(
@@ -95,15 +114,14 @@ def _older_sdk(server: ServerEntry, redact: Redactor) -> str:
 
 
 def _quarantined(tool: Tool) -> Finding:
-    message = f"This tool cannot be used: {one_line(tool.reason, LINE_CHARACTERS)}."
-    fix = "Its server has to mend it. The upstream's other tools are not affected."
+    message = f"This tool cannot be used: {one_line(tool.reason, REASON_CHARACTERS)}."
+    fix = f"{remedy(tool)} Other tools are not affected."
     return Finding("warning", "quarantined_tool", one_line(tool.id, LINE_CHARACTERS), message, fix)
 
 
 def _warned(tool: Tool) -> Finding:
     held = "It is held back. " if tool.exposure is Exposure.QUARANTINED else ""
-    fix = f"Look at it, and accept it if it is right: toolfold trust {tool.upstream} {tool.name}"
-    return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", fix)
+    return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", remedy(tool))
 
 
 def _last_lines(last_words: str) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
 from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
 from server.cli.output import reporting
+from server.cli.remedies import remedy
 from server.cli.upstreams import enabled_owner
+from server.client_tools import CLIENT
 from server.errors import GatewayError
 from server.keeper import upstream_in
 from server.surface import Surface
@@ -142,14 +144,18 @@ async def _list(engine: Engine, show: Shown, wait: Wait) -> tuple[JsonObject, Fa
     tools = [tool for tool in engine.tools() if owner in (None, tool.upstream)]
     shown = [_listed(tool) for tool in tools if show.everything or tool.exposure is not Exposure.HIDDEN]
     upstreams = [engine.described_upstream(status) for status in statuses]
-    billed: JsonObject = {"bill": show.account(engine.tools(), engine.gateway.surface())} if show.account else {}
-    return {"upstreams": upstreams, "tools": shown, **billed}, None if tools else _why_nothing(statuses, engine)
+    document: JsonObject = {"upstreams": upstreams, "tools": shown}
+    if owner is None and (counts := engine.host_tools()):
+        document["host"] = {"tools": counts}
+    if show.account is not None:
+        document["bill"] = show.account(engine.tools(), engine.gateway.surface())
+    return document, None if tools else _why_nothing(statuses, engine)
 
 
 def _listed(tool: Tool) -> JsonObject:
     listed: JsonObject = {
         "id": tool.id,
-        "upstream": tool.upstream,
+        **({"source": CLIENT} if tool.source == CLIENT else {"upstream": tool.upstream}),
         "name": tool.name,
         "label": one_line(tool.label, LABEL_CHARACTERS),
         "description": one_line(tool.description, DESCRIPTION_CHARACTERS),
@@ -157,6 +163,8 @@ def _listed(tool: Tool) -> JsonObject:
     }
     if tool.reason:
         listed["reason"] = tool.reason
+    if tool.exposure is Exposure.QUARANTINED:
+        listed["fix"] = remedy(tool)
     if tool.warning:
         listed["warning"] = tool.warning
     if tool.cached:

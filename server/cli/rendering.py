@@ -10,12 +10,16 @@ from index import Exposure, signature
 from server.clean import escaped, one_line, paragraphs
 from server.cli.documents import inner, members, number, text, words
 from server.cli.output import GAP, Output
+from server.client_tools import CLIENT
 from upstream_clients import JsonObject
 
 ID_CHARACTERS: Final = 220
 """An id that was admitted is shorter; a quarantined tool's name may be anything."""
 
-REASON_CHARACTERS: Final = 300
+REASON_CHARACTERS: Final = 600
+"""Enough for one that names another tool by its id."""
+
+HOST_HEADING: Final = "the host's own (gateway.clientTools)"
 DESCRIPTION_CHARACTERS: Final = 4000
 COMMAND_CHARACTERS: Final = 2000
 ARGUMENTS: Final = 100
@@ -36,17 +40,23 @@ STYLES: Final[Mapping[str, str]] = {"error": "bold red", "warning": "bold yellow
 
 
 def listing(document: JsonObject, output: Output) -> None:
-    """`toolfold list`: a heading for each upstream, and its tools below."""
+    """`toolfold list`: a heading for each upstream, and its tools below; those of the host itself last."""
     upstreams, tools = members(document, "upstreams"), members(document, "tools")
     for upstream in upstreams:
-        owner = text(upstream, "upstream")
-        own = [tool for tool in tools if tool.get("upstream") == owner]
-        output.line(_heading(upstream, own), "bold cyan")
-        if own:
-            output.records(("", ""), [_tool_row(tool) for tool in own])
-        output.line()
+        own = [tool for tool in tools if tool.get("upstream") == text(upstream, "upstream")]
+        _listed(_heading(upstream, own), own, output)
+    if host := inner(document, "host"):
+        own = [tool for tool in tools if tool.get("source") == CLIENT]
+        _listed(_heading({"upstream": HOST_HEADING, **host}, own), own, output)
     if not upstreams:
         output.say("No upstream is configured, or all are disabled.")
+
+
+def _listed(heading: str, tools: list[JsonObject], output: Output) -> None:
+    output.line(heading, "bold cyan")
+    if tools:
+        output.records(("", ""), [_tool_row(tool) for tool in tools])
+    output.line()
 
 
 def description(document: JsonObject, output: Output) -> None:
@@ -64,6 +74,9 @@ def description(document: JsonObject, output: Output) -> None:
     annotations = inner(tool, "annotations")
     if told := [meaning for name, meaning in HINTS.items() if annotations.get(name) is True]:
         output.line(f"Its server says: {', '.join(told)}")
+    if text(document, "source") == CLIENT:
+        output.line(f"The host runs it itself, as {text(document, 'name')}: it cannot be called here.")
+        return
     output.line(f"Run it: {_example(text(document, 'id'), schema)}")
     _upstream(document, output)
 
@@ -88,14 +101,16 @@ def _heading(upstream: JsonObject, tools: list[JsonObject]) -> str:
     parts += [f"{hidden} hidden by the configuration{'' if len(usable) < len(tools) else ' (--all)'}"] if hidden else []
     parts += ["stored listing"] if upstream.get("cached") else []
     if upstream.get("state") != "idle" and (why := text(upstream, "error")):
-        parts.append(f"{text(upstream, 'state')}: {one_line(why, REASON_CHARACTERS)}")
+        more = f"`toolfold check {text(upstream, 'upstream')} --probe` says more"
+        parts.append(f"{text(upstream, 'state')}: {one_line(why, REASON_CHARACTERS)} ({more})")
     return " · ".join([text(upstream, "upstream"), *(parts or [text(upstream, "state")])])
 
 
 def _tool_row(tool: JsonObject) -> tuple[str, str]:
     what, exposure, reason = text(tool, "description"), text(tool, "exposure"), text(tool, "reason")
     if exposure in (Exposure.QUARANTINED, Exposure.UNAVAILABLE):
-        what = f"{exposure}: {one_line(reason, REASON_CHARACTERS)}"
+        fix = text(tool, "fix")
+        what = f"{exposure}: {one_line(reason, REASON_CHARACTERS)}" + (f" → {fix}" if fix else "")
     elif exposure == Exposure.HIDDEN:
         what = f"(hidden: {one_line(reason, REASON_CHARACTERS)}) {what}".rstrip()
     elif warning := text(tool, "warning"):

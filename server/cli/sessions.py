@@ -1,8 +1,8 @@
 """What session logs come to: for each session what the model was shown up front, what it asked, called and paid.
 
 Pure functions over the lines of `server.session_log`, whatever is missing or odd in them. The bill compares contexts at the
-end of a session: every schema once, against the published list with the answers of searches and describes. Results of tools
-cost the same either way, and are left out.
+end of a session: every schema once, against the published list with the answers of searches and describes, and of code as
+far as they are more than the results of the tools that it called. Results of tools cost the same either way.
 """
 
 import json
@@ -70,11 +70,13 @@ def summary(name: str, records: list[JsonObject]) -> JsonObject:
 
 
 def bill(published: Mapping[str, object], done: Iterable[Mapping[str, object]]) -> JsonObject:
-    """What the model read because tools were folded, against all schemas up front."""
-    read = Counter[str]()
-    for record in done:  # what code was answered, no model has read
-        if record.get("via") != "code" and record.get("kind") in ("search", "describe"):
-            read[text(record, "kind")] += _whole(record, "bytes")
+    """What the model read because tools were folded, against all schemas up front. What code was answered no model has read,
+    and of what code has answered the results of tools would have been read anyway.
+    """
+    read, bridged = Counter[str](), Counter[str]()
+    for record in done:
+        (bridged if record.get("via") == "code" else read)[text(record, "kind")] += _whole(record, "bytes")
+    read = Counter(search=read["search"], describe=read["describe"], code=max(0, read["code"] - bridged["call"]))
     up_front, direct = _whole(published, "bytes"), _whole(published, "direct_bytes")
     total = up_front + read.total()
     return {
@@ -82,6 +84,7 @@ def bill(published: Mapping[str, object], done: Iterable[Mapping[str, object]]) 
         "up_front": _cost(up_front),
         "searches": _cost(read["search"]),
         "describes": _cost(read["describe"]),
+        "code": _cost(read["code"]),
         "total": _cost(total),
         "saved": _cost(direct - total),
         "folding_pays": total < direct,

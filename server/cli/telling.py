@@ -1,4 +1,7 @@
-"""`toolfold stats` and `toolfold log`: what hosts and models did, from the session logs of this user's gateways."""
+"""`toolfold stats` and `toolfold log`: what hosts and models did, from the session logs of this user's gateways.
+
+The logs are where the configuration has them written. Without one they are where the defaults have them.
+"""
 
 import time
 from pathlib import Path
@@ -7,13 +10,15 @@ from typing import Annotated, TypeAlias
 import typer
 
 from server.clean import one_line
+from server.cli.configured import configured
 from server.cli.documents import inner, members, number, text, words
 from server.cli.exits import ExitCode, Failure
-from server.cli.options import AsJson
+from server.cli.options import AsJson, ConfigFiles
 from server.cli.output import Output, reporting
 from server.cli.sessions import OPERATIONS, read_records, summaries
-from server.config import directories, read_environment
+from server.config import LogSettings, directories, find_config, read_environment
 from server.errors import GatewayError
+from server.session_log import log_folder
 from upstream_clients import JsonObject
 
 ID_CHARACTERS = 220
@@ -21,19 +26,20 @@ ID_CHARACTERS = 220
 Folder: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--dir", metavar="FOLDER", show_default="the state folder's", help="Where the logs are: gateway.log.sessionDir."
+        "--dir", metavar="FOLDER", show_default="gateway.log.sessionDir", help="Where the logs are, if elsewhere."
     ),
 ]
 
 
 def stats(
     last: Annotated[int, typer.Option("-n", "--last", min=1, help="How many sessions, the newest.")] = 1,
+    config: ConfigFiles = None,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a model was shown up front, what it asked and called, and whether folding its tools has paid."""
     with reporting(as_json=as_json) as output:
-        found = summaries(_records(folder))[-last:]
+        found = summaries(_records(config, folder))[-last:]
         if as_json:
             output.json({"sessions": found})
             return
@@ -45,12 +51,13 @@ def stats(
 
 def log(
     last: Annotated[int, typer.Option("-n", "--last", min=1, help="How many events, the newest.")] = 50,
+    config: ConfigFiles = None,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what was searched, described and called, event by event. No log holds queries, arguments or results."""
     with reporting(as_json=as_json) as output:
-        events = [record for record in _records(folder) if record.get("kind") != "session"][-last:]
+        events = [record for record in _records(config, folder) if record.get("kind") != "session"][-last:]
         if as_json:
             output.json({"events": events})
         elif events:
@@ -59,12 +66,28 @@ def log(
             output.say("Nothing has been logged yet: `toolfold serve` writes the logs.")
 
 
-def _records(folder: Path | None) -> list[JsonObject]:
+def _records(config: list[Path] | None, folder: Path | None) -> list[JsonObject]:
     try:
-        return list(read_records(folder or directories(read_environment()).state / "sessions"))
+        return list(read_records(folder or _logs_of(config or [])))
     except OSError as error:
         why = GatewayError("unreadable", f"The logs can't be read: {error.strerror}.", "Name their folder with --dir.")
         raise Failure(ExitCode.FAILED, why) from None
+
+
+def _logs_of(config: list[Path]) -> Path:
+    environ = read_environment()
+    if not config and find_config(environ, Path.cwd()) is None:
+        settings, places = LogSettings(), directories(environ)
+    else:
+        found = configured(config)
+        settings, places = found.settings.gateway.log, found.directories
+    folder = log_folder(settings, places)
+    if folder is None:
+        why = GatewayError(
+            "no_logs", "gateway.log.sessionDir is false: no session is logged.", "Take it out, or give --dir."
+        )
+        raise Failure(ExitCode.FAILED, why)
+    return folder
 
 
 def _row(event: JsonObject) -> tuple[str, ...]:
@@ -122,6 +145,7 @@ def _show_bill(bill: JsonObject, output: Output) -> None:
         "published up front": "up_front",
         "answers of searches": "searches",
         "answers of describes": "describes",
+        "answers of code, without results": "code",
         "all that was read instead": "total",
     }
     parts = {label: inner(bill, key) for label, key in rows.items()}

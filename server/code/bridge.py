@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from server.calling import TOOL_META, Call
 from server.code.run import Method
 from server.errors import GatewayError
+from server.found import whole_limit
 from server.gateway import Gateway
 from upstream_clients import JsonObject
 
@@ -50,9 +51,8 @@ class Bridge:
 
     async def _search(self, query: str, options: object) -> object:
         """The hits as a list. What the answer says beside them goes to the logs."""
-        limit = options.get("limit") if isinstance(options, dict) else None
-        whole = int(limit) if isinstance(limit, (int, float)) and limit >= 1 else None
-        answer = await self._gateway.search(query, whole, via="code")
+        limit = options.get("limit") if isinstance(options, dict) else options
+        answer = await self._gateway.search(query, whole_limit(limit), via="code")
         if note := answer.get("note"):
             self.notes.append(f"search: {note}")
         return answer["tools"]

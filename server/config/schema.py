@@ -142,7 +142,7 @@ DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "LogSettings": {
         "level": "The least severe messages that are written to standard error.",
-        "sessionDir": "The folder of the session logs, for `toolfold stats` and `toolfold log`. false keeps none.",
+        "sessionDir": "The folder of the session logs: a whole path, or one within the state folder. false keeps none.",
         "arguments": "Always redacted: no log holds what a tool was called with.",
     },
 }

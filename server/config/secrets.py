@@ -40,13 +40,17 @@ _PLACEHOLDER = re.compile(
     r"(none|null|true|false|dummy|test|example|change-?me|todo|placeholder|redacted|[x*.]+|<.*>|your[-_ ].*|\d{1,4})",
     re.IGNORECASE,
 )
+
+# The same as in `upstream_clients.openclaw.credentials`, which is too heavy to be imported here (a test holds them equal).
 ISSUED = re.compile(
-    r"""\b(
-        sk-[A-Za-z0-9_-]{16,256}
-      | gh[opusr]_[A-Za-z0-9]{20,256} | github_pat_[A-Za-z0-9_]{20,256} | glpat-[A-Za-z0-9_-]{16,256}
-      | xox[abeoprs]-[A-Za-z0-9-]{10,256} | npm_[A-Za-z0-9]{30,64} | hf_[A-Za-z0-9]{20,64}
-      | AKIA[0-9A-Z]{16} | AIza[A-Za-z0-9_-]{30,64}
-      | eyJ[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{10,2048}
+    r"""(?<![A-Za-z0-9_-])(?:
+        sk-[A-Za-z0-9_-]{16,}+ | [rs]k_(?:live|test)_[A-Za-z0-9]{16,}+ | gsk_[A-Za-z0-9]{20,}+
+      | gh[opusr]_[A-Za-z0-9]{20,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_-]{16,}+(?:\.[A-Za-z0-9_-]++){0,4}+
+      | xox[abeoprs]-[A-Za-z0-9-]{10,}+ | xapp-[A-Za-z0-9-]{10,}+
+      | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_-]{16,}+ | hf_[A-Za-z0-9]{20,}+ | dapi[0-9a-f]{32}(?:-\d)?
+      | A[KS]IA[0-9A-Z]{16} | AIza[A-Za-z0-9_-]{30,}+ | \d{8,10}:AA[A-Za-z0-9_-]{30,}+
+      | SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,}+
+      | eyJ[A-Za-z0-9_-]{10,2048}+\.[A-Za-z0-9_-]{10,4096}+\.[A-Za-z0-9_-]{10,}+
     )""",
     re.VERBOSE,
 )

@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from server.config.findings import Finding
 
@@ -120,11 +121,20 @@ class LimitSettings(Section):
     call_total_ms: Whole = Field(default=600_000, ge=100, le=DAY_MS)
 
 
+def _stays_inside(folder: str | Literal[False]) -> str | Literal[False]:
+    """What begins with `~` is a whole path, too."""
+    if folder and not folder.startswith("~") and not Path(folder).is_absolute() and ".." in Path(folder).parts:
+        raise PydanticCustomError("session_dir", "should stay within the state folder, or be a whole path")
+    return folder
+
+
 class LogSettings(Section):
-    """`session_dir`: where session logs are kept (false: nowhere), within the state folder unless it is a whole path."""
+    """`session_dir`: where session logs are kept (false: nowhere). A whole path is any folder that the operator likes; any
+    other stays within the state folder.
+    """
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    session_dir: str | Literal[False] = "sessions"
+    session_dir: Annotated[str | Literal[False], AfterValidator(_stays_inside)] = "sessions"
     arguments: Literal["redacted"] = "redacted"  # no other is planned: a log that holds arguments holds secrets
 
 

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from index import BYTES_PER_TOKEN, approximate_tokens, shown_bytes
 from server.config import load, read_environment
-from server.demo import sample
+from server.demo import starter
 from server.demo.tour_host import TourHost, hosted
 from server.listing_cache import ListingCache
 from server.redaction import Redactor
@@ -42,7 +42,8 @@ def run(*, as_json: bool) -> int:
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="toolfold-demo-") as name:
         folder = Path(name)
-        config = _prepare(folder)
+        config = folder / "mcp.json"
+        starter.write(config)
         env = {
             **read_environment(),
             "TOOLFOLD_CACHE_DIR": str(folder / "cache"),
@@ -58,25 +59,6 @@ def run(*, as_json: bool) -> int:
     else:
         _print_bill(bill, console)
     return 0
-
-
-def _prepare(folder: Path) -> Path:
-    workshop = folder / "workshop"
-    workshop.mkdir()
-    sample.prepare(workshop)
-
-    def entry(module: str, *arguments: str) -> dict[str, object]:
-        return {"command": sys.executable, "args": ["-P", "-m", f"server.demo.{module}", *arguments]}
-
-    servers = {
-        "files": entry("files", str(workshop)),
-        "data": entry("data", str(workshop / sample.DATABASE)),
-        "everyday": entry("everyday"),
-    }
-    config = folder / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": servers}, indent=2))
-    config.chmod(0o600)
-    return config
 
 
 async def _tour(config: Path, env: Mapping[str, str], console: Console) -> Bill:

@@ -142,7 +142,7 @@ class _Service:
         self.patience: anyio.CancelScope | None = None  # with the calls under way, once it drains
         self.profile = door.profile
         self.state_file = StateFile(directories.state, self._state)
-        self.log_file = SessionLog(log_folder(settings, directories))
+        self.log_file = SessionLog(log_folder(settings.gateway.log, directories))
         self.modes = Modes(directories)
         hooks = Hooks(node=node, sinks=(self.log_file.take,))
         self.published = Published(settings, self.modes, Audience(door.profile), self.state_file.touch, hooks)

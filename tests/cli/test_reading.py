@@ -44,6 +44,7 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
             "id": "mcp:time:two words", "upstream": "time", "name": "two words", "label": "two words",
             "description": "", "exposure": "quarantined",
             "reason": "the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -",
+            "fix": "Its server has to give it another name: tell its maker.",
         },
     ]  # fmt: skip
     (upstream,) = ran.member("upstreams")
@@ -55,7 +56,8 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
     assert again.out == (
         "time · 2 tools · 1 hidden by the configuration (--all) · stored listing\n"
         f"mcp:time:now        ({WARNING}: see `toolfold trust`) {CLEAN}\n"
-        "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
+        "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . - → Its server has to "
+        "give it another name: tell its maker.\n"
         "\n"
     )
 
@@ -64,7 +66,8 @@ def test_list_shows_tools_with_what_is_quarantined_and_why_and_counts_what_is_hi
         "time · 2 tools · 1 hidden by the configuration · stored listing\n"
         f"mcp:time:now        ({WARNING}: see `toolfold trust`) {CLEAN}\n"
         "mcp:time:reset      (hidden: excluded by excludeTools) Forget the time.\n"
-        "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . -\n"
+        "mcp:time:two words  quarantined: the name is not 1 to 128 characters of A-Z a-z 0-9 _ . - → Its server has to "
+        "give it another name: tell its maker.\n"
         "\n"
     )
 
@@ -87,7 +90,9 @@ def test_an_upstream_that_is_down_is_listed_with_its_reason_and_fails_only_if_no
     write_config(tmp_path, {"crash": entry(exit=3), "time": entry(tools=[NOW])})
     everything, one = toolfold(tmp_path, "list"), toolfold(tmp_path, "list", "crash", "--json")
     assert everything.code == 0
-    assert everything.out.startswith("crash · down: it ended with exit code 3\n\ntime · 1 tool\n")
+    assert everything.out.startswith(
+        "crash · down: it ended with exit code 3 (`toolfold check crash --probe` says more)\n\ntime · 1 tool\n"
+    )
     assert (one.code, one.member("tools"), one.error()["code"]) == (1, [], "upstream_down")
     assert "crash is down: it ended with exit code 3" in one.err
 

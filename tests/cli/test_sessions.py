@@ -54,6 +54,18 @@ def test_the_four_questions_are_answered_from_the_log(tmp_path: Path) -> None:
     assert bill["folding_pays"] is True
 
 
+def test_of_what_code_answered_the_results_of_tools_cost_nothing_more(tmp_path: Path) -> None:
+    ran = [done("search", 2_000, via="code"), done("call", 700, "mcp:a:x", via="code"), done("code", 1_000)]
+    write_log(tmp_path, "20260101T000000-1", published(9_000), *ran)
+    bill = stats(tmp_path)["bill"]
+    assert isinstance(bill, dict)
+    assert (bill["searches"]["bytes"], bill["code"]["bytes"], bill["total"]["bytes"]) == (0, 300, 1_200)
+    write_log(tmp_path, "20260102T000000-1", published(9_000), done("call", 7_000, via="code"), done("code", 1_000))
+    bill = stats(tmp_path)["bill"]
+    assert isinstance(bill, dict)
+    assert bill["code"]["bytes"] == 0
+
+
 def test_where_folding_loses_the_report_says_so(tmp_path: Path) -> None:
     write_log(tmp_path, "20260101T000000-1", published(1_000), done("search", 1_700, "mcp:a:x"))
     ran = toolfold(tmp_path, "stats", "--dir", str(tmp_path / "logs"))
@@ -80,6 +92,19 @@ def test_damaged_events_are_shown_as_far_as_they_can_be(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "0 of 0 tools" in ran.out
     assert "mcp:a:x" in ran.out
+
+
+def test_the_logs_are_looked_for_where_the_configuration_has_them(tmp_path: Path) -> None:
+    write_log(tmp_path, "20260101T000000-1", done("call", 9, "mcp:a:x"))
+    write_config(tmp_path, {}, {"log": {"sessionDir": str(tmp_path / "logs")}})
+    other = tmp_path / "other"
+    other.mkdir()
+    assert len(toolfold(tmp_path, "stats", "--json").member("sessions")) == 1
+    assert len(toolfold(other, "log", "--json", "--config", str(tmp_path / "mcp.json")).member("events")) == 1
+    assert toolfold(other, "log", "--json").member("events") == []
+    write_config(other, {}, {"log": {"sessionDir": False}})
+    assert toolfold(other, "stats", "--json").error()["code"] == "no_logs"
+    assert toolfold(other, "stats", "--json", "--config", "none.json").code == 4
 
 
 def test_nothing_logged_yet_is_no_failure(tmp_path: Path) -> None:

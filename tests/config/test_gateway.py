@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from server.config import (
+    Directories,
     Finding,
     GatewaySettings,
     LimitSettings,
@@ -12,6 +14,7 @@ from server.config import (
     Settings,
     StartupSettings,
 )
+from server.session_log import log_folder
 
 SERVERS = {"time": {"command": "uvx", "args": ["mcp-server-time"]}, "my files": {"command": "npx"}}
 NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
@@ -60,6 +63,19 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "below"),
+    [("/var/log/../log/toolfold", "/var/log/../log/toolfold"), ("~/logs", "{home}/logs"), ("a/b", "/state/a/b")],
+)
+def test_logs_go_to_any_whole_path_and_else_stay_within_the_state_folder(
+    settings_of: Callable[..., Settings], written: str, below: str
+) -> None:
+    settings = settings_of({"mcpServers": {}, "gateway": {"log": {"sessionDir": written}}})
+    places = Directories(Path("/cache"), Path("/state"), Path("/data"))
+    assert log_folder(settings.gateway.log, places) == Path(below.format(home=Path.home()))
+    assert codes(settings) == []
+
+
+@pytest.mark.parametrize(
     ("gateway", "code"),
     [
         ({"startup": {"mode": "soon"}}, "wrong_type"),
@@ -68,6 +84,9 @@ def test_every_setting_is_read(settings_of: Callable[..., Settings]) -> None:
         ({"limits": 5}, "wrong_type"),
         ({"limits": {"lineBytes": "4MB"}}, "wrong_type"),
         ({"log": {"level": "loud"}}, "wrong_type"),
+        ({"log": {"sessionDir": "../logs"}}, "wrong_type"),
+        ({"log": {"sessionDir": "a/../../b"}}, "wrong_type"),
+        ({"log": {"sessionDir": True}}, "wrong_type"),
         ({"hints": True}, "wrong_type"),
         ({"semantic": "yes"}, "wrong_type"),
         ({"directTools": {"a": 1}}, "wrong_type"),

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from server.config import secrets
 from upstream_clients import JsonObject
+from upstream_clients.openclaw import credentials, history
 from upstream_clients.openclaw.credentials import redacted
-from upstream_clients.openclaw.history import CUT, OMITTED, TEXT_CHARACTERS, sanitized
+from upstream_clients.openclaw.history import CUT, OMITTED, TEXT_CHARACTERS, clean_text, sanitized
 
 
 def answered(messages: list[object], **beside: object) -> JsonObject:
@@ -85,6 +87,24 @@ def test_the_newest_messages_are_kept_of_a_huge_history() -> None:
     assert details["bytes"] <= 80 * 1024
 
 
+def test_the_configuration_knows_the_same_shapes_of_credentials() -> None:
+    assert secrets.ISSUED == credentials._ISSUED
+
+
+def test_what_is_dropped_is_not_read_and_says_nothing_of_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> tuple[str, bool, bool]:
+        read.append(text)
+        return clean_text(text)
+
+    monkeypatch.setattr(history, "clean_text", counted)
+    old: list[object] = [{"role": "user", "content": "password=correct-horse " * 150} for _ in range(200)]
+    details = shown([*old, *({"role": "user", "content": "x" * 3950} for _ in range(20))])
+    assert (details["contentRedacted"], details["droppedMessages"]) == (False, True)
+    assert sum(len(text) > 100 for text in read) == 21
+
+
 def test_a_single_message_that_is_too_large_is_replaced() -> None:
     parts = ["y" * 3900 for _ in range(30)]
     details = shown([{"role": "user", "content": "small"}, {"role": "assistant", "content": parts}])
@@ -119,6 +139,11 @@ def test_an_error_stays_one() -> None:
         ("key sk-abcdefghijklmnopqrstuv.", "key [redacted]."),
         ("ghp_abcdefghijklmnopqrstuvwxyz0123 AKIAABCDEFGHIJKLMNOP", "[redacted] [redacted]"),
         (f"sk-{'ab' * 300} gho_{'ab' * 300} hf_{'ab' * 300}", "[redacted] [redacted] [redacted]"),
+        (f"sk_live_{'ab' * 12} rk_test_{'ab' * 12} gsk_{'ab' * 20}", "[redacted] [redacted] [redacted]"),
+        (f"xapp-1-A0-{'ab' * 12} glpat-{'ab' * 10}.01.ab pypi-{'aB_' * 12}", "[redacted] [redacted] [redacted]"),
+        (f"SG.{'ab' * 11}.{'ab' * 21} ASIA{'AB' * 8} dapi{'0f' * 16}-2", "[redacted] [redacted] [redacted]"),
+        (f"npm_{'ab' * 18} AIza{'ab' * 17} hf_{'ab' * 17}", "[redacted] [redacted] [redacted]"),
+        ("SG.1 in ASIA, dapi, pypi-server, sk_live, gsk_x", "SG.1 in ASIA, dapi, pypi-server, sk_live, gsk_x"),
         ("Authorization: Bearer abcdef.ghijklmnop", "Authorization: Bearer [redacted]"),
         ("password=correct-horse; user=ann", "password=[redacted]; user=ann"),
         ('{"api_key": "0123456789abcdef"}', '{"api_key": "[redacted]"}'),

@@ -16,7 +16,8 @@ from upstream_clients.openclaw.scaffolding import Cleaned, without_scaffolding
 LEFT: Final = re.compile(
     r"<\s*/?\s*(?:antml:)?(?:think(?:ing)?|thought|antthinking|relevant[-_]memories|tool_calls?|function_calls?|invoke"
     r"|minimax:tool_call)(?=[\s/>])[^<>]{0,900}>|<[|｜][^|｜<>]{0,200}[|｜]>"
-    r"|\[\s*(?:tool call:|tool result|historical context)[^\[\]]*\]",
+    r"|<\s*/?\s*[|｜]{1,4}DSML[|｜]{1,4}\w{1,64}(?=[\s/>])[^<>]{0,900}>"
+    r"|\[\s*(?:tool call\s*[:\]]|tool result|historical context)[^\[\]]*\]",
     re.IGNORECASE,
 )
 """Whatever of the kinds is whole."""
@@ -40,12 +41,22 @@ LEFT: Final = re.compile(
         ("a<tool_call/>b", "ab"),
         ("a<|im_start|>b<｜tool▁calls▁begin｜>c", "abc"),
         ("a[Tool Call: read (ID: 1)]b", "ab"),
+        ("a[Tool Call]b[ tool  call ]c", "abc"),
+        ('a[Tool Call]\nArguments: {"path": "b"}\nc', "a\nc"),
+        ("a<tool_call " + "x" * 3_000 + ">b</tool_call>c", "ac"),
+        ("a</tool_call " + "x" * 3_000 + ">b<tool_call " + "y" * 3_000 + " />c", "abc"),
+        ('a<｜DSML｜invoke name="x"><｜DSML｜parameter name="p">1</｜DSML｜parameter></｜DSML｜invoke>b', "ab"),
+        (
+            "a<｜｜DSML｜｜function_calls>b</｜｜DSML｜｜function_calls>c<| DSML |parameter>d</| DSML |parameter>e",
+            "ace",
+        ),
         ('a[Tool Call: read (ID: x[0])]\nArguments: {"path": "a}b", "n": {"m": 1}}\nb', "a\nb"),
         ("a[Tool Result for ID 1]\nline 1\nline 2\n\nb", "ab"),
         ("a[Historical context: the model was another one]b", "ab"),
         ("a</think>b", "ab"),
         ("a < b > c <b>bold</b> [1] x <| y |> <|> [Tool box]", "a < b > c <b>bold</b> [1] x  <|> [Tool box]"),
         ("<thinker> <tool_callback> <invoked>", "<thinker> <tool_callback> <invoked>"),
+        ("[Tool calls are dear] [tool callback]", "[Tool calls are dear] [tool callback]"),
     ],
 )
 def test_each_kind_goes_and_what_stands_around_it_stays(text: str, left: str) -> None:
@@ -61,6 +72,10 @@ def test_each_kind_goes_and_what_stands_around_it_stays(text: str, left: str) ->
         "<tool_call name=",
         "<|im_start",
         "<｜tool▁calls",
+        "<｜DSML｜invoke name=",
+        "<｜DSML｜inv",
+        "<tool_call " + "x" * 3_000,
+        "[Tool Call",
         "[Tool Call: read (ID",
         "[Historical context: it ends",
         "<think>a<tool_call>b</think",
@@ -95,7 +110,10 @@ PARTS: Final = st.sampled_from(
         "<think>", "</think>", "<thi", "nk>", "<tool_call", ">", "<", "</tool_calls>", "<invoke name='a'>", "</invoke>",
         "</minimax:tool_call>", "<|", "|>", "<｜a｜>", "[Tool Call: ", "[Tool Result", "[Historical context", "]", "[",
         "\n\n",
-        "\nArguments: {", "}", '"', "\\", "x", " ", "/", "\ufdd0", "\ufdd1", "<relevant_memories>", "</relevant-memories>",
+        "<｜DSML｜invoke>",
+        "</｜DSML｜invoke>", "[Tool Call",
+        "\nArguments: {", "}", '"', "\\", "x", " ", "/", "\ufdd0", "\ufdd1", "<relevant_memories>",
+        "</relevant-memories>",
     ]
 )  # fmt: skip
 
@@ -129,6 +147,11 @@ ADVERSARIAL: Final[tuple[Callable[[int], str], ...]] = (
     lambda n: "</" * n + "think>" * n,
     lambda n: "<a" * n + "[b" * n,
     lambda n: "[Tool Call: x]\nArguments: {" + '"\\' * n,
+    lambda n: "<" + " " * n + ">",
+    lambda n: "<" + " " * n + "/ " * n + "think",
+    lambda n: "<think a" * n,
+    lambda n: "<x " + "[" * n + "<" * n + "y>" * n,
+    lambda n: "<｜DSML｜a>" * n + "</｜DSML｜b>" * n,
 )
 
 
@@ -155,7 +178,7 @@ def test_work_grows_with_the_text_and_no_faster(text: Callable[[int], str]) -> N
     assert twice <= 2.2 * once + 200
 
 
-@pytest.mark.parametrize("text", [ADVERSARIAL[number] for number in (1, 2, 3, 6, 8, 10, 13)])
+@pytest.mark.parametrize("text", [ADVERSARIAL[number] for number in (1, 2, 3, 6, 8, 10, 13, 14, 15, 16, 17, 18)])
 def test_megabytes_made_to_be_slow_are_not(text: Callable[[int], str]) -> None:
     def seconds(n: int) -> float:
         begun = time.thread_time()

@@ -123,7 +123,7 @@ async def test_a_call_without_an_id_says_what_is_missing(opened: Opened) -> None
     assert error_of(await opened.ask("tool_call", {"args": {"plant": "x"}})) == {
         "code": "invalid_arguments",
         "message": "There is no 'id'.",
-        "hint": "Give the tool's id as tool_search shows it.",
+        "hint": '{"id": "mcp:github:create_issue"}',
     }
 
 

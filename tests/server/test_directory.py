@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,11 @@ async def test_the_list_has_the_three_tools_and_the_schemas_that_the_configurati
     assert tool_names(before) == ["tool_call", "tool_describe", "tool_search", "water"]
     await opened.call("mcp:shed:lock")
     assert opened.face.list_tools(OWNER) == before
+
+
+def test_a_tool_of_the_host_is_called_by_its_own_name() -> None:
+    own = replace(made("client", "edit", "Opens a file."), id="client:client:edit", source="client")
+    assert directory([own], 1000).splitlines()[1:] == ["- client:client:edit (call edit itself): Opens a file."]
 
 
 async def test_a_search_without_a_query_gives_the_directory(opened: Opened) -> None:

@@ -265,6 +265,30 @@ def test_a_line_that_is_no_message_is_refused_and_the_next_one_is_answered(line:
     assert (refusal["id"], error["code"], answer["id"]) == (None, code, 0)
 
 
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        (b'{"jsonrpc": "2.0", "method": "a", "params": {"x": NaN, "id": 5}, "id": 4}', 4),
+        (b'{"jsonrpc": "2.0", "id": "four", "method": "a", "params": {"x": ', "four"),
+        (b'{"method": "a", "id": 4} {}', 4),
+        (b'{"id": 4, "method": "a", "params": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 4),
+        (b'{"id": 4, "method": "a", "params": {"x": ' + b"9" * 5_000 + b"}}", 4),
+        (b'{"method": "a", "params": {"id": 4, "x": ', None),
+        (b'{"id": true, "method": "a", "params": NaN}', None),
+        (b'{"id": 4, "result": NaN}', None),
+        (b'{"id": 7, "method": "a", "params": NaN}', None),
+    ],
+)
+def test_a_request_that_cannot_be_taken_is_refused_under_its_id_where_that_can_be_read(
+    line: bytes, request_id: object
+) -> None:
+    front, lines = listening()
+    send(front, initialize(), request(7, "prompts/list"))  # still open, for the SDK
+    front.take_line(line)
+    refusal = lines.messages[-1]
+    assert (refusal["id"], "error" in refusal) == (request_id, True)
+
+
 def test_a_message_nested_too_deep_is_refused() -> None:
     front, lines = listening()
     front.take_line(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}")

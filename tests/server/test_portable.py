@@ -20,7 +20,7 @@ DATA = {"enum", "const", "default", "examples", "dependentRequired"}
 
 
 def portable_schema(schema: JsonObject) -> JsonObject:
-    return portable.portable_schema(schema, "mcp:a:t")
+    return portable.portable_schema(schema, "tool_describe has the whole schema under the id mcp:a:t.")
 
 
 def schemas_in(schema: object) -> Iterator[JsonObject]:

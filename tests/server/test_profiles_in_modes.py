@@ -112,6 +112,17 @@ async def test_a_profile_that_hides_nothing_is_shown_the_very_list_that_all_are_
         assert dict(mine.bill.sources) == {"mcp": 1}
 
 
+async def test_mode_auto_is_chosen_by_what_the_caller_may_see(tmp_path: Path) -> None:
+    many = entry(tools=[tool(f"tool_{number}") for number in range(200)])
+    written = settings({"mode": "auto", "autoAboveTokens": 1000})
+    async with gateway(tmp_path, {"one": servers()["one"], "many": many}, written) as opened:
+        surfaces = [opened.running.gateway.seen_by(caller).surface() for caller in (OWNER, CODER)]
+    assert [(surface.mode, len(surface.tools)) for surface in surfaces] == [("tools", 3), ("off", 2)]
+    assert "tokens, over 1,000" in surfaces[0].why
+    assert "tokens, not over 1,000" in surfaces[1].why
+    assert surfaces[0].instructions.partition("\n")[0] == surfaces[1].instructions.partition("\n")[0]
+
+
 async def test_code_is_run_with_what_the_caller_may_see(tmp_path: Path) -> None:
     counts: list[int] = []
 

@@ -12,22 +12,24 @@ from server.results import (
     FIELDS_BYTES,
     KEEP_BYTES,
     KEEP_SECONDS,
-    READ_RESULT_ID,
     REFERENCE_BYTES,
     REST,
+    Reader,
     ResultStore,
 )
 from server.results import bound as bound_for
+from server.ways import READ_RESULT_ID
 from tests.support.hosts import text_of
 from upstream_clients import JsonObject
 
 LIMIT = 1024
 HOLDER = ("session", ("coder",), "")
+READER = Reader(HOLDER, lambda: "tools")
 MARKER = re.compile(r"\n\[toolfold: cut at byte (\d+) of (\d+)\. Read on within 10 minutes: tool_call (\{.*\})\]\Z")
 
 
 def bound(result: JsonObject, limit: int, store: ResultStore) -> JsonObject:
-    return bound_for(result, limit, store, HOLDER)
+    return bound_for(result, limit, store, READER)
 
 
 class Clock:
@@ -63,7 +65,7 @@ def read_on(store: ResultStore, args: JsonObject, limit: int = LIMIT) -> str:
     while True:
         offset = args.get("offset", 0)
         assert isinstance(offset, int)
-        text = text_of(store.read(str(args["ref"]), offset, limit, HOLDER))
+        text = text_of(store.read(str(args["ref"]), offset, limit, READER))
         marker = MARKER.search(text)
         if marker is None:
             return whole + text
@@ -170,11 +172,11 @@ def test_whatever_the_text_reading_on_gives_exactly_the_original(text: str) -> N
 def test_the_last_part_says_where_it_ends_and_that_there_is_no_more() -> None:
     store = ResultStore()
     reference = store.keep(b"0123456789", HOLDER)
-    assert store.read(reference, 8, LIMIT, HOLDER) == {
+    assert store.read(reference, 8, LIMIT, READER) == {
         "content": [{"type": "text", "text": "89"}],
         "_meta": {"toolfold/totalBytes": 10},
     }
-    assert store.read(reference, 2, 4, HOLDER) == {
+    assert store.read(reference, 2, 4, READER) == {
         "content": [
             {
                 "type": "text",
@@ -283,7 +285,7 @@ def test_characters_that_json_escapes_count_as_what_they_become(text: str) -> No
     [block] = blocks(bound({"content": [text_block(text)]}, LIMIT, store))
     assert size(block) < LIMIT + REFERENCE_BYTES
     assert read_whole(store, str(block["text"])) == text
-    part = store.read(store.keep(text.encode(), HOLDER), 0, LIMIT, HOLDER)
+    part = store.read(store.keep(text.encode(), HOLDER), 0, LIMIT, READER)
     assert size(part["content"]) < LIMIT + REFERENCE_BYTES
 
 
@@ -377,7 +379,7 @@ def test_whatever_the_result_it_is_bounded_and_nothing_is_lost(result: JsonObjec
 
 def error_code(store: ResultStore, reference: str, offset: int = 0) -> str:
     with pytest.raises(GatewayError) as caught:
-        store.read(reference, offset, LIMIT, HOLDER)
+        store.read(reference, offset, LIMIT, READER)
     return caught.value.code
 
 
@@ -386,7 +388,7 @@ def test_a_kept_result_can_be_read_for_ten_minutes() -> None:
     store = ResultStore(clock)
     reference = store.keep(b"whole", HOLDER)
     clock.now += KEEP_SECONDS - 1
-    assert text_of(store.read(reference, 0, LIMIT, HOLDER)) == "whole"
+    assert text_of(store.read(reference, 0, LIMIT, READER)) == "whole"
     clock.now += 1
     assert error_code(store, reference) == "unknown_result"
     assert repr(store) == "<ResultStore of 0 results, 0 bytes>"
@@ -397,7 +399,7 @@ def test_the_store_drops_the_oldest_when_it_is_full() -> None:
     store = ResultStore(Clock())
     references = [store.keep(b"x" * (KEEP_BYTES // 4), HOLDER) for _ in range(5)]
     assert error_code(store, references[0]) == "unknown_result"
-    assert all(store.read(reference, 0, LIMIT, HOLDER) for reference in references[1:])
+    assert all(store.read(reference, 0, LIMIT, READER) for reference in references[1:])
     assert repr(store) == f"<ResultStore of 4 results, {KEEP_BYTES} bytes>"
 
 
@@ -405,8 +407,8 @@ def test_the_latest_result_is_kept_whatever_its_size() -> None:
     store = ResultStore(Clock())
     earlier, latest = store.keep(b"a", HOLDER), store.keep(b"b" * (KEEP_BYTES + 1), HOLDER)
     with pytest.raises(GatewayError):
-        store.read(earlier, 0, LIMIT, HOLDER)
-    assert "toolfold/nextOffset" in json.dumps(store.read(latest, 0, LIMIT, HOLDER))
+        store.read(earlier, 0, LIMIT, READER)
+    assert "toolfold/nextOffset" in json.dumps(store.read(latest, 0, LIMIT, READER))
 
 
 def test_references_can_not_be_guessed_from_one_another() -> None:
@@ -424,7 +426,7 @@ def test_an_offset_outside_the_result_is_an_error(offset: int) -> None:
 
 def test_an_offset_inside_a_character_reads_from_the_next_one() -> None:
     store = ResultStore()
-    assert text_of(store.read(store.keep("é!".encode(), HOLDER), 1, LIMIT, HOLDER)) == "!"
+    assert text_of(store.read(store.keep("é!".encode(), HOLDER), 1, LIMIT, READER)) == "!"
 
 
 @pytest.mark.parametrize("holder", [("", ("coder",), ""), ("session", (), ""), ("session", ("coder",), "another")])
@@ -432,4 +434,4 @@ def test_a_reference_of_another_is_one_that_never_was(holder: tuple[str, tuple[s
     store = ResultStore()
     for reference in (store.keep(b"hers", HOLDER), "none"):
         with pytest.raises(GatewayError, match="There is no kept result of that reference"):
-            store.read(reference, 0, LIMIT, holder)
+            store.read(reference, 0, LIMIT, Reader(holder, lambda: "tools"))

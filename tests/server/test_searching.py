@@ -273,6 +273,28 @@ async def test_several_queries_are_answered_at_once_and_each_tool_is_shown_once(
     assert (nothing["tools"], nothing["note"]) == ([], f"Nothing matches. Try {other_words}")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "queries"),
+    [
+        ({"queries": '["water", "watre"]'}, ["water", "watre"]),
+        ({"queries": "water"}, ["water"]),
+        ({"queries": "[water"}, ["[water"]),
+        ({"query": "flood", "queries": '["water"]'}, ["flood", "water"]),
+    ],
+)
+async def test_queries_that_are_no_list_are_made_one(garden: Opened, arguments: JsonObject, queries: list[str]) -> None:
+    answers = payload(await garden.ask("tool_search", arguments))["answers"]
+    assert isinstance(answers, list)
+    assert [one["query"] for one in answers] == queries
+
+
+@pytest.mark.parametrize("queries", [5, {"a": "water"}, '["water", 5]', [["water"]]])
+async def test_queries_that_cannot_be_read_are_refused_by_their_own_name(garden: Opened, queries: object) -> None:
+    error = error_of(await garden.ask("tool_search", {"queries": queries}))
+    assert (error["code"], error["message"]) == ("invalid_arguments", "'queries' is a list of texts.")
+    assert "tools" in payload(await garden.ask("tool_search", {"queries": {"a": 1}, "query": "water"}))
+
+
 async def test_an_answer_to_many_queries_stays_bounded(thousand: Opened) -> None:
     queries = [f"{verb} {thing}" for verb, thing in zip(VERBS * 2, OBJECTS, strict=False)][:16]
     result = await thousand.ask("tool_search", {"queries": queries, "limit": 20})

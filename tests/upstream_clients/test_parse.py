@@ -1,4 +1,5 @@
 import json
+import sys
 from contextlib import suppress
 
 import pytest
@@ -61,6 +62,13 @@ def test_what_is_not_a_message_is_refused_without_being_quoted(line: bytes, why:
     with pytest.raises(NotAMessage) as refused:
         parse(line)
     assert str(refused.value) == why
+
+
+def test_a_number_that_is_too_large_becomes_the_largest_one_for_whoever_wants_that() -> None:
+    assert parse(b'{"a":[1e999,-1e999,1.5]}', clamps=True) == {"a": [sys.float_info.max, -sys.float_info.max, 1.5]}
+    for line in (b'{"a":NaN}', b'{"a":Infinity}'):
+        with pytest.raises(NotAMessage):
+            parse(line, clamps=True)
 
 
 def test_the_deepest_message_that_passes() -> None:

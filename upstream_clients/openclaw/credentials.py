@@ -14,14 +14,18 @@ SHORTEST_SECRET: Final = 8
 
 _ISSUED: Final = re.compile(
     r"""(?<![A-Za-z0-9_-])(?:
-        sk-[A-Za-z0-9_-]{16,}+
-      | gh[opusr]_[A-Za-z0-9]{20,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_-]{16,}+
-      | xox[abeoprs]-[A-Za-z0-9-]{10,}+ | npm_[A-Za-z0-9]{30,}+ | hf_[A-Za-z0-9]{20,}+
-      | AKIA[0-9A-Z]{16} | AIza[A-Za-z0-9_-]{30,}+ | \d{8,10}:AA[A-Za-z0-9_-]{30,}+
+        sk-[A-Za-z0-9_-]{16,}+ | [rs]k_(?:live|test)_[A-Za-z0-9]{16,}+ | gsk_[A-Za-z0-9]{20,}+
+      | gh[opusr]_[A-Za-z0-9]{20,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_-]{16,}+(?:\.[A-Za-z0-9_-]++){0,4}+
+      | xox[abeoprs]-[A-Za-z0-9-]{10,}+ | xapp-[A-Za-z0-9-]{10,}+
+      | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_-]{16,}+ | hf_[A-Za-z0-9]{20,}+ | dapi[0-9a-f]{32}(?:-\d)?
+      | A[KS]IA[0-9A-Z]{16} | AIza[A-Za-z0-9_-]{30,}+ | \d{8,10}:AA[A-Za-z0-9_-]{30,}+
+      | SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,}+
       | eyJ[A-Za-z0-9_-]{10,2048}+\.[A-Za-z0-9_-]{10,4096}+\.[A-Za-z0-9_-]{10,}+
     )""",
     re.VERBOSE,
 )
+"""The same as in `server.config.secrets`, which may import nothing from here (a test holds them equal)."""
+
 _SCHEME: Final = re.compile(r"\b(bearer|basic)[ \t]{1,8}+([A-Za-z0-9._~+/=-]{12,4096}+)", re.IGNORECASE)
 _NAMED: Final = re.compile(
     r"""((?:api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|client[_-]?secret|(?:auth|access|refresh|bot)[_-]?token|token

@@ -7,7 +7,7 @@ Laws
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,6 +41,10 @@ class _Done:
     is_cut: bool = False
     is_redacted: bool = False
 
+    def add(self, other: "_Done") -> None:
+        self.is_cut |= other.is_cut
+        self.is_redacted |= other.is_redacted
+
 
 def sanitized(result: JsonObject, *, includes_tools: bool) -> JsonObject:
     """The whole result of a call. One without messages is an error's, whose texts alone are cleaned."""
@@ -49,8 +53,8 @@ def sanitized(result: JsonObject, *, includes_tools: bool) -> JsonObject:
         return {**result, "content": _cleaned(result.get("content"), done)} | (
             {"structuredContent": _cleaned(details, done)} if details is not None else {}
         )
-    messages = [_cleaned(one, done) for one in _wanted(details["messages"], includes_tools=includes_tools)]
-    kept, is_dropped, is_replaced = _newest(messages, ANSWER_BYTES)
+    wanted = list(_wanted(details["messages"], includes_tools=includes_tools))
+    kept, is_dropped, is_replaced = _newest(wanted, ANSWER_BYTES, done)
     pending = details.get("pendingInputs")
     if isinstance(pending, dict):
         details = {**details, "pendingInputs": _pending(pending, done)}
@@ -127,24 +131,29 @@ def _cleaned_key(key: str) -> str:
 
 def _pending(pending: JsonObject, done: _Done) -> JsonObject:
     items = pending.get("items")
-    kept, _, _ = _newest([_cleaned(item, done) for item in items] if isinstance(items, list) else [], PENDING_BYTES)
+    kept, _, _ = _newest(items if isinstance(items, list) else [], PENDING_BYTES, done)
     whole = [item for item in kept if isinstance(item, dict) and "id" in item]
     done.is_cut |= isinstance(items, list) and len(whole) < len(items)
     return {**pending, "items": whole}
 
 
-def _newest(messages: list[object], limit: int) -> tuple[list[object], bool, bool]:
-    """What fits, from the end; whether some are left out, and whether one was replaced."""
+def _newest(messages: Sequence[object], limit: int, done: _Done) -> tuple[list[object], bool, bool]:
+    """What fits once it is cleaned, from the end; whether some are left out, and whether one was replaced. Older ones are
+    not looked at.
+    """
     kept: list[object] = []
     left = limit
     for message in reversed(messages):
-        size = _size(message)
+        own = _Done()
+        clean = _cleaned(message, own)
+        size = _size(clean)
         if size > limit and not kept:
             return [{"role": "assistant", "content": OMITTED}], len(messages) > 1, True
         if size > left:
             break
-        kept.append(message)
+        kept.append(clean)
         left -= size
+        done.add(own)
     return kept[::-1], len(kept) < len(messages), False
 
 

@@ -145,7 +145,7 @@ def _bad_arguments(said: JsonObject) -> UpstreamError:
     who = "The tool" if said.get("type") == "tool_error" else "OpenClaw"
     return BadArguments(
         f"{who} refuses the arguments (HTTP 400){_quoted(said)}",
-        hint="Correct them as it says; tool_describe shows the schema.",
+        hint="Correct them as it says, and as the tool's description and schema have it.",
     )
 
 

@@ -15,9 +15,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-LONGEST_TAG: Final = 1_024
-"""Characters between `<` and `>`. Tool calls have names and some attributes there; more is prose."""
-
 FURTHER_PASSES: Final = 4
 """Real texts are clean after one. One that is not after these was made not to be, and loses all of its brackets."""
 
@@ -26,10 +23,19 @@ LONGEST_CONTROL_TOKEN: Final = 256
 BLOCKS: Final = (
     r"think(?:ing)?|thought|antthinking|relevant[-_]memories|tool_calls?|function_calls?|invoke|minimax:tool_call"
 )
-_TAG: Final = re.compile(rf"\s*(/?)\s*(?:antml:)?({BLOCKS})(?=[\s/]|\Z)(.*)\Z", re.IGNORECASE | re.DOTALL)
+_TAG: Final = re.compile(
+    rf"\s*+(/?)\s*+(?:(?:antml:)?(?P<block>{BLOCKS})|[|｜]{{1,4}}+\s{{0,4}}+DSML\s{{0,4}}+[|｜]{{1,4}}+\s{{0,4}}+(?P<dsml>[\w-]{{1,64}}+))"
+    r"(?=[\s/]|\Z)(?P<rest>.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What stands between `<` and `>` of a tag. DSML has its tags behind a mark with bars of either width."""
+
 _CONTROL: Final = re.compile(r"[|｜].*[|｜]\Z", re.DOTALL)
 _CONTROL_BEGUN: Final = re.compile(r"[|｜][\w▁.:-]{1,64}[|｜]?\Z")
-_DOWNGRADED: Final = re.compile(r"\s*(tool call:|tool result|historical context)", re.IGNORECASE)
+_DOWNGRADED: Final = re.compile(
+    r"\s*+(?:(?P<call>tool\s{1,8}call)(?=\s*+(?::|\Z))|(?P<result>tool\s{1,8}result)|historical\s{1,8}context)",
+    re.IGNORECASE,
+)
 _PREFIX: Final = 32
 """Characters that decide whether a bracket is one of these."""
 
@@ -101,19 +107,19 @@ class _Pass:
         at = self._last_angle()
         if at is None:
             return False
-        inner = self._joined(at + 1, LONGEST_TAG)
-        if inner is not None and len(inner) <= LONGEST_CONTROL_TOKEN and _CONTROL.match(inner):
+        inner = "".join(self.put[at + 1 :])  # which is taken back, or never looked at again
+        if len(inner) <= LONGEST_CONTROL_TOKEN and _CONTROL.match(inner):
             self._take_back(at)
             return True
-        tag = _TAG.match(inner) if inner is not None else None
+        tag = _TAG.match(inner)
         if tag is None:
             self._forget_angles()
             return False
         self._take_back(at)
-        kind = _kind(tag[2])
+        kind = _kind(tag["block"] or tag["dsml"])
         if tag[1]:
             self._close(kind)
-        elif not tag[3].rstrip().endswith("/"):
+        elif not tag["rest"].rstrip().endswith("/"):
             self.blocks.append((kind, at))
             self.open[kind] += 1
         return True
@@ -141,10 +147,7 @@ class _Pass:
             return False
         self._take_back(at)
         if self.leaves_marks and not self.blocks:
-            what = found[1].lower()
-            mark = {"tool call:": _AFTER_CALL, "tool result": _AFTER_RESULT}.get(what)
-            if mark:
-                self.put.append(mark)
+            self.put += {"call": [_AFTER_CALL], "result": [_AFTER_RESULT]}.get(found.lastgroup or "", [])
         return True
 
     def _end(self) -> bool:
@@ -174,13 +177,6 @@ class _Pass:
             while begun and begun[-1] >= at:
                 begun.pop()
 
-    def _joined(self, start: int, limit: int) -> str | None:
-        """What has been put down since, or None if it is longer. No piece is looked at that does not count."""
-        if len(self.put) - start > limit:
-            return None
-        inner = "".join(self.put[start:])
-        return inner if len(inner) <= limit else None
-
     def _prefix(self, start: int) -> str:
         found = ""
         for piece in self.put[start : start + _PREFIX]:
@@ -194,7 +190,7 @@ def _end_before_begun(text: str) -> int:
     """Where the text ends without the tags and tokens that were begun at its end and not finished."""
     end = len(text)
     while True:
-        at = text.rfind("<", max(0, end - LONGEST_TAG), end)
+        at = text.rfind("<", 0, end)
         inner = text[at + 1 : end]
         if at < 0 or ">" in inner or not (_TAG.match(inner) or _CONTROL_BEGUN.match(inner)):
             return end
