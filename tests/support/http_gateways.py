@@ -58,20 +58,24 @@ class HttpGateway:
 
 @asynccontextmanager
 async def open_http_gateway(
-    config: Path, *options: str, added: Mapping[str, str] | None = None, address: str = "127.0.0.1:0"
+    config: Path,
+    *options: str,
+    added: Mapping[str, str] | None = None,
+    address: str = "127.0.0.1:0",
+    command: Sequence[str] = SERVE,
 ) -> AsyncIterator[HttpGateway]:
     """A gateway over this configuration, once it serves. Ended with SIGKILL if the test has not ended it."""
-    async with run_http_gateway(config, ["--http", address, *options], added) as gateway:
+    async with run_http_gateway(config, ["--http", address, *options], added, command) as gateway:
         gateway.url = (await gateway.said(SERVING)).replace("0.0.0.0", "127.0.0.1")  # noqa: S104  (the other way round)
         yield gateway
 
 
 @asynccontextmanager
 async def run_http_gateway(
-    config: Path, options: Sequence[str], added: Mapping[str, str] | None = None
+    config: Path, options: Sequence[str], added: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
 ) -> AsyncIterator[HttpGateway]:
     process = await anyio.open_process(
-        [*SERVE, "--config", str(config), *options],
+        [*command, "--config", str(config), *options],
         env=environment(config.parent, added),
         cwd=config.parent,
         stdin=subprocess.DEVNULL,
