@@ -5,6 +5,7 @@ by the bounds that stand beside the run. Knows no particular fault.
 """
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,9 +134,9 @@ async def play(run: Run, folder: Path) -> tuple[Judged, ...]:
 
 
 def name_of(row: Row, run: Run) -> str:
-    """For a list of runs: `08-a-giant-line`."""
-    words = f"{row.number:02} {row.fault} {run.how}".split()
-    return "-".join(words).lower()
+    """For a list of runs: `08-giant-line`."""
+    words = re.findall(r"\w+", f"{row.fault} {run.how}")
+    return "-".join((f"{row.number:02}", *words)).lower()
 
 
 def is_whole(run: Run) -> bool:

@@ -1,20 +1,20 @@
 """What comes out of an upstream's pipes and is no acceptable line: rows 5, 6, 8, 9, 10 and 32."""
 
-import time
 from typing import Final
 
-from tests.faults.matrix import Bound, Figures, Measure, Place, Row, Run, stays, takes
+from tests.faults.matrix import Bound, Figures, Place, Row, Run, stays, takes
 from tests.faults.stage import beside, hostile, staged
 from tests.support.upstreams import Script, entry
 
-CANARY: Final = "sk-canary-0f3a9c51d7e24b86"
+CANARY: Final = "canary 0f3a9c51d7e24b86 sings"
+"""No credential by its looks: the configuration's own are masked in the log, which would hide that a line is logged."""
 BANNERS: Final = 20
 GIANT_BYTES: Final = 64 << 20
 
 
 async def banners(place: Place) -> Figures:
     """Before the greeting, after it, and in the middle of a call."""
-    junk = [f"Debug {number}: token={CANARY}" for number in range(BANNERS)]
+    junk = [f"Debug {number}: {CANARY}" for number in range(BANNERS)]
     chatty: Script = [{"do": "write", "line": f"calling with {CANARY}"}, {"do": "echo"}]
     bad = entry(junk_before=junk, junk_after=junk, does={"echo": chatty}, marker=place.marker)
     loud = {"log": {"level": "debug"}}
@@ -25,53 +25,53 @@ async def banners(place: Place) -> Figures:
         return {"canaries": stage.written().count(CANARY.encode())}
 
 
-def fault(step: str, *beside_time: Bound) -> Measure:
+def fault(step: str, *bounds: Bound) -> Run:
     """A call is answered with this step of a scripted server. That call fails, nobody else's, and the server comes back."""
 
     async def measure(place: Place) -> Figures:
         does: dict[str, Script] = {"echo": {"do": "echo"}, "bad": {"do": step, "bytes": GIANT_BYTES}}
         bad = entry(does=does, marker=place.marker)
         async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage, beside(stage) as neighbour:
-            await neighbour.calls()
-            neighbour.forget()
             stage.count_on()
             code, seconds = await stage.failure("mcp:bad:bad")
             assert code == "upstream_protocol"
             await stage.back("mcp:bad:echo")
             await neighbour.calls()
             figures = {"error after": seconds, "memory more by": stage.grown(), "others' p99": neighbour.p99()}
-            wanted = {"error after", *(bound.figure for bound in beside_time)}
-            return {name: figure for name, figure in figures.items() if name in wanted}
+            return {bound.figure: figures[bound.figure] for bound in bounds}
 
-    return measure
+    return Run(measure, bounds)
 
 
-async def doubled_keys(place: Place) -> Figures:
-    line = '{"jsonrpc":"2.0","id":{id},"result":{"content":[{"type":"text","text":"first","text":"last"}]}}'
-    bad = entry(does={"echo": {"do": "echo"}, "keys": {"do": "write", "line": line}}, marker=place.marker)
-    async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage:
-        start = time.monotonic()
-        assert await stage.text("mcp:bad:keys") == "last"
-        seconds = time.monotonic() - start
+async def unreadable(place: Place) -> Figures:
+    twice = '{"jsonrpc":"2.0","id":{id},"result":{"content":[{"type":"text","text":"first","text":"last"}]}}'
+    steps = {"deep": {"do": "deep"}, "nan": {"do": "nan"}, "twice": {"do": "write", "line": twice}}
+    servers = {
+        name: entry(does={"echo": {"do": "echo"}, "bad": step}, marker=place.marker) for name, step in steps.items()
+    }
+    async with staged(place, servers, warm=tuple(f"mcp:{name}:echo" for name in steps)) as stage:
+        failures = {name: await stage.failure(f"mcp:{name}:bad") for name in ("deep", "nan")}
+        assert {code for code, _ in failures.values()} == {"upstream_protocol"}
+        assert await stage.text("mcp:twice:bad") == "last"
         assert stage.host.received[-1]["result"] == {
             "content": [{"type": "text", "text": "last"}],
-            "_meta": {"toolfold/tool": "mcp:bad:keys"},
+            "_meta": {"toolfold/tool": "mcp:twice:bad"},
         }
-        return {"answer after": seconds}
+        for name in steps:
+            await stage.back(f"mcp:{name}:echo")
+        return {"error after": max(seconds for _, seconds in failures.values())}
 
 
-def stderr_flood(megabytes: int) -> Measure:
+def stderr_flood(megabytes: int, how: str, *, quick: bool) -> Run:
     async def measure(place: Place) -> Figures:
         bad = hostile(place, "flooding", megabytes=megabytes)
         async with staged(place, {"bad": bad}, warm=("mcp:bad:echo",)) as stage, beside(stage) as neighbour:
-            await neighbour.calls()
-            neighbour.forget()
             stage.count_on()
             assert await stage.text("mcp:bad:flood", text="drained") == "drained"
             await neighbour.calls()
             return {"memory more by": stage.grown(), "others' p99": neighbour.p99()}
 
-    return measure
+    return Run(measure, (stays("memory more by", 4, "MiB"), takes("others' p99", 100, "ms")), quick, how)
 
 
 GIANT_BOUNDS: Final = (takes("error after", 2), stays("memory more by", 16, "MiB"), takes("others' p99", 100, "ms"))
@@ -92,7 +92,7 @@ ROWS: Final = (
         "`\\xff` in a result",
         "that call fails at once, connection recycled",
         "< 0.5 s",
-        (Run(fault("utf8"), (takes("error after", 0.5),)),),
+        (fault("utf8", takes("error after", 0.5)),),
     ),
     Row(
         8,
@@ -100,7 +100,7 @@ ROWS: Final = (
         "a result of 64 MiB",
         "dropped at 4 MiB, connection recycled",
         "RSS + < 16 MiB; < 2 s; other calls p99 < 100 ms",
-        (Run(fault("giant", *GIANT_BOUNDS), GIANT_BOUNDS),),
+        (fault("giant", *GIANT_BOUNDS),),
         "The code is `upstream_protocol` for whatever is no acceptable line; the message says that it was too long.",
     ),
     Row(
@@ -109,7 +109,7 @@ ROWS: Final = (
         "bytes without a line end, until it is killed",
         "as row 8",
         "as row 8",
-        (Run(fault("endless", *GIANT_BOUNDS), GIANT_BOUNDS),),
+        (fault("endless", *GIANT_BOUNDS),),
     ),
     Row(
         10,
@@ -117,11 +117,7 @@ ROWS: Final = (
         "100,000 `[`; `NaN`; a key twice",
         "`upstream_protocol`",
         "< 0.5 s",
-        (
-            Run(fault("deep"), (takes("error after", 0.5),), how="100,000 deep"),
-            Run(fault("nan"), (takes("error after", 0.5),), how="NaN"),
-            Run(doubled_keys, (takes("answer after", 0.5),), how="doubled keys"),
-        ),
+        (Run(unreadable, (takes("error after", 0.5),)),),
         "Of a key that comes twice the last value counts. It is read once, and what is passed on has it once, so that "
         "nobody can read it otherwise than we did.",
     ),
@@ -131,18 +127,6 @@ ROWS: Final = (
         "1 GiB within a call",
         "drained, the last 64 KiB kept",
         "RSS + < 4 MiB",
-        (
-            Run(
-                stderr_flood(64),
-                (stays("memory more by", 4, "MiB"), takes("others' p99", 100, "ms")),
-                how="64 MiB",
-            ),
-            Run(
-                stderr_flood(1024),
-                (stays("memory more by", 4, "MiB"), takes("others' p99", 100, "ms")),
-                quick=False,
-                how="1 GiB",
-            ),
-        ),
+        (stderr_flood(64, "64 MiB", quick=True), stderr_flood(1024, "1 GiB", quick=False)),
     ),
 )
