@@ -11,10 +11,13 @@ from tests.faults.matrix import Figures, Measure, Place, Row, Run, stays, takes
 from tests.faults.stage import Stage, beside, staged
 from tests.support.hosts import part
 from tests.support.upstreams import entry, received
+from tests.support.waiting import until
+from upstream_clients import JsonObject
 
 DEADLINE_SECONDS: Final = 1.0
 WAIT: Final = {"timeout": 1000 * DEADLINE_SECONDS}
 
+CANCELLED: Final = "notifications/cancelled"
 STILL_LOOKS: Final = 40
 LOOK_SECONDS: Final = 0.01
 BATCH: Final = 50
@@ -27,7 +30,8 @@ async def hang_in_a_call(place: Place) -> Figures:
     async with staged(place, {"bad": bad}) as stage, beside(stage):
         code, seconds = await stage.failure("mcp:bad:never")
         assert code == "upstream_timeout"
-        asked, cancelled = _only(log, "tools/call"), _only(log, "notifications/cancelled")
+        await until(lambda: _of(log, CANCELLED) != [])
+        [asked], [cancelled] = _of(log, "tools/call"), _of(log, CANCELLED)
         assert part(cancelled, "params")["requestId"] == asked["id"]
         return {"after the deadline": seconds - DEADLINE_SECONDS}
 
@@ -118,10 +122,9 @@ def _pids(path: Path) -> list[int]:
     return [int(line) for line in path.read_text(encoding="ascii").split()]
 
 
-def _only(log: Path, method: str) -> dict[str, object]:
-    """The one message of this method that an upstream has received."""
-    [message] = [message for message in received(log) if message.get("method") == method]
-    return message
+def _of(log: Path, method: str) -> list[JsonObject]:
+    """The messages of this method that an upstream has received."""
+    return [message for message in received(log) if message.get("method") == method]
 
 
 SLOW_BOUNDS: Final = (stays("memory more by", 16, "MiB"), stays("lost", 0))
