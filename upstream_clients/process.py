@@ -11,6 +11,7 @@ Laws
 """
 
 import asyncio
+import errno
 import os
 import subprocess
 from collections import deque
@@ -260,4 +261,5 @@ def _not_started(launch: Launch, error: OSError) -> UpstreamError:
             else "Check who may run it, and what your virus scanner says."
         )
         return UpstreamError(f"the command {command!r} may not be executed", hint=hint)
-    return UpstreamError(f"the command {command!r} could not be started: {error.strerror}")
+    hint = "Raise the limit (ulimit -n), or configure fewer servers." if error.errno == errno.EMFILE else ""
+    return UpstreamError(f"the command {command!r} could not be started: {error.strerror}", hint=hint)

@@ -45,7 +45,7 @@ def flapping(searches: int, generations: int) -> Measure:
                 answer = await stage.search_answer(f"flap {asked % FLAPPING_TOOLS}")
                 found = _generations(answer)
                 mixed += len(found) > 1
-                wrongly_empty += not found and answer.get("starting") != ["bad"]
+                wrongly_empty += not found and "bad" not in _unseen(answer)
                 seen |= found
             return {"mixed": mixed, "wrongly empty": wrongly_empty}
 
@@ -57,6 +57,13 @@ def _generations(answer: JsonObject) -> set[str]:
     hits = answer["tools"]
     assert isinstance(hits, list)
     return {str(hit["id"]).split("_")[1] for hit in hits}
+
+
+def _unseen(answer: JsonObject) -> list[str]:
+    """The upstreams that the answer says it could not search."""
+    unseen = answer.get("starting", [])
+    assert isinstance(unseen, list)
+    return unseen
 
 
 FLAPPING_BOUNDS: Final = (stays("mixed", 0), stays("wrongly empty", 0))

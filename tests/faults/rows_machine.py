@@ -1,13 +1,16 @@
 """The machine under the gateway: its clock is set, or it gives out no more descriptors."""
 
+import os
 import re
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
 from tests.faults.matrix import Figures, Place, Row, Run, stays, takes
 from tests.faults.stage import Stage
 from tests.support.hosts import SERVE, open_host, part, text_of
+from tests.support.http_gateways import answer_in, call_request, http_client, open_http_gateway, open_session
 from tests.support.state_files import state_of
 from tests.support.upstreams import Script, entry, received, write_config
 from tests.support.waiting import until
@@ -22,6 +25,12 @@ REFERENCE: Final = re.compile(r'"ref": "([^"]+)"')
 UPSTREAMS: Final = 20
 DESCRIPTORS: Final = 64
 REASON: Final = "Too many open files"
+WITHOUT_DESCRIPTORS: Final = ("sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "sh", *SERVE)
+KEPT_FREE: Final = 24
+A_START: Final = 8
+"""Of descriptors (`KEPT_FREE` in upstream_clients/platform/posix.py)."""
+
+HOSTS: Final = 8
 
 
 async def clock_set(place: Place) -> Figures:
@@ -77,33 +86,64 @@ def written(stage: Stage) -> float:
     return at
 
 
+def crowded(place: Place) -> Path:
+    one = entry(does={"echo": {"do": "echo"}}, marker=place.marker)
+    return write_config(place.folder, {f"u{number}": one for number in range(UPSTREAMS)})
+
+
 async def no_descriptors(place: Place) -> Figures:
-    """More upstreams than there are descriptors for. Those that run go on, and each of the others has its reason."""
-    one = entry(does={"echo": {"do": "echo"}, "crash": {"do": "crash"}}, marker=place.marker)
-    config = write_config(place.folder, {f"u{number}": one for number in range(UPSTREAMS)})
-    command = ("sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "sh", *SERVE)
-    async with open_host(config, command=command) as host:
+    """Those that run are called and searched, and each of the others has its reason."""
+    async with open_host(crowded(place), command=WITHOUT_DESCRIPTORS) as host:
         stage = Stage(place, host)
-        await until(lambda: len(reasons(stage, "ready") | reasons(stage, "down")) == UPSTREAMS)
-        ready, down = list(reasons(stage, "ready")), reasons(stage, "down")
-        assert len(ready) >= DESCRIPTORS // 10
-        assert down != {}
+        ready, down = await tried(place, stage.pid)
         for _ in range(10):
             for owner in ready:
                 assert await stage.text(f"mcp:{owner}:echo", text=owner) == owner
         assert set(await stage.search("echo")) <= {f"mcp:{owner}:echo" for owner in ready}
         code, seconds = await stage.failure(f"mcp:{next(iter(down))}:echo")
+        taken = len(os.listdir(f"/proc/{stage.pid}/fd"))
         assert code == "upstream_down"
     assert "Traceback" not in host.stderr
-    return {"without a reason": sum(REASON not in reason for reason in down.values()), "refused after": seconds}
+    reasonless = sum(REASON not in reason for reason in down.values())
+    return {"without a reason": reasonless, "refused after": seconds, "descriptors taken": taken}
 
 
-def reasons(stage: Stage, state: str) -> dict[str, str]:
+async def no_descriptors_over_http(place: Place) -> Figures:
+    """There is room left for hosts, and for what is imported for them when all upstreams have been tried."""
+    async with open_http_gateway(crowded(place), command=WITHOUT_DESCRIPTORS) as gateway, AsyncExitStack() as stack:
+        ready, down = await tried(place, gateway.process.pid)
+        for number in range(HOSTS):
+            client = await stack.enter_async_context(http_client())
+            session = await open_session(client, gateway.url)
+            owner = ready[number % len(ready)]
+            answer = await client.post(
+                gateway.url, json=call_request(f"mcp:{owner}:echo", {"text": owner}), headers=session
+            )
+            assert text_of(part(answer_in(answer), "result")) == owner
+        taken = len(os.listdir(f"/proc/{gateway.process.pid}/fd"))
+    assert "Traceback" not in gateway.stderr
+    reasonless = sum(REASON not in reason for reason in down.values())
+    return {"without a reason": reasonless, "descriptors taken": taken - HOSTS}
+
+
+async def tried(place: Place, process_id: int) -> tuple[list[str], dict[str, str]]:
+    """The upstreams that run, and why the others do not, once each has been tried."""
+    await until(lambda: len(reasons(place, process_id, "ready") | reasons(place, process_id, "down")) == UPSTREAMS)
+    ready, down = reasons(place, process_id, "ready"), reasons(place, process_id, "down")
+    assert ready != {}
+    assert down != {}
+    return list(ready), down
+
+
+def reasons(place: Place, process_id: int, state: str) -> dict[str, str]:
     """The upstreams in this state and why, as the state file has it."""
-    upstreams = state_of(stage.place.folder, stage.pid).get("upstreams", [])
+    upstreams = state_of(place.folder, process_id).get("upstreams", [])
     assert isinstance(upstreams, list)
     return {one["upstream"]: one.get("error", "") for one in upstreams if one["state"] == state}
 
+
+EACH_HAS_A_REASON: Final = stays("without a reason", 0)
+SOME_ARE_LEFT: Final = stays("descriptors taken", DESCRIPTORS - KEPT_FREE + A_START)
 
 ROWS: Final = (
     Row(
@@ -122,6 +162,10 @@ ROWS: Final = (
         f"RLIMIT_NOFILE {DESCRIPTORS}, {UPSTREAMS} upstreams",
         "more upstreams are refused, and those that run are served",
         "no crash",
-        (Run(no_descriptors, (stays("without a reason", 0), takes("refused after", 0.5))),),
+        (
+            Run(no_descriptors, (EACH_HAS_A_REASON, SOME_ARE_LEFT, takes("refused after", 0.5)), how="stdio"),
+            Run(no_descriptors_over_http, (EACH_HAS_A_REASON, SOME_ARE_LEFT), quick=False, how="HTTP"),
+        ),
+        "No upstream is started with the last descriptors: the SDK is imported later, files are stored, hosts come in.",
     ),
 )

@@ -34,6 +34,21 @@ async def test_a_message_and_its_answer() -> None:
     assert child.return_code == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+async def test_none_is_started_with_the_last_descriptors() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(descriptors()) + 20, before[1]))
+    try:
+        with pytest.raises(UpstreamError, match="Too many open files") as refused:
+            async with child_of(launch_of({})):
+                raise NotImplementedError
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert "ulimit -n" in refused.value.hint
+
+
 async def test_the_child_gets_the_folder_and_the_environment_it_was_given_and_one_mark(tmp_path: Path) -> None:
     launch = launch_of({"does": {"x": {"do": "environment"}}})
     async with child_of(replace(launch, env={"ONLY": "this"}, cwd=str(tmp_path))) as (child, line):

@@ -4,10 +4,14 @@ A child's environment gets one variable of ours, by which the watchdog finds wha
 """
 
 import asyncio
+import errno
+import math
 import os
+import resource
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +27,12 @@ WATCHDOG_SCRIPT = Path(__file__).with_name("watchdog_process.py")
 MARK_VARIABLE = "TOOLFOLD_CHILD_OF"
 """Its value tells the watchdog whose children a process and its descendants are, whatever groups they have moved to."""
 
+KEPT_FREE = 24
+"""Descriptors that no child is started with: the SDK is imported, files are stored and hosts let in when all others run.
+A start takes eight of them for a moment, and four for good."""
+
+FOLDERS_OF_DESCRIPTORS = ("/proc/self/fd", "/dev/fd")
+
 
 class Posix:
     """See `Platform`."""
@@ -30,18 +40,22 @@ class Posix:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._mark = uuid4().hex
+        self._one_by_one = threading.Lock()
 
     def start(self, argv: list[str], env: dict[str, str], cwd: str | None) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(
-            argv,
-            env={**env, MARK_VARIABLE: self._mark},
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        with self._one_by_one:
+            if _descriptors_left() < KEPT_FREE:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            return subprocess.Popen(
+                argv,
+                env={**env, MARK_VARIABLE: self._mark},
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
 
     async def read_pipe(self, source: IO[bytes], protocol: asyncio.Protocol) -> asyncio.ReadTransport:
         transport, _ = await self._loop.connect_read_pipe(lambda: protocol, source)
@@ -110,6 +124,18 @@ def _signal_group(group: int, number: int) -> None:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
         return  # the group is empty already; macOS answers EPERM where only zombies are left
+
+
+def _descriptors_left() -> float:
+    """How many this process may still open, where that can be seen."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for folder in FOLDERS_OF_DESCRIPTORS:
+        try:
+            return math.inf if limit == resource.RLIM_INFINITY else limit - len(os.listdir(folder))
+        except OSError as error:
+            if error.errno == errno.EMFILE:
+                return 0
+    return math.inf
 
 
 def _pidfd(pid: int) -> int | None:
