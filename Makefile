@@ -10,6 +10,8 @@ DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
 SEMANTIC :=
+MINUTES := 30
+SEED :=
 # Tests wait for processes more than they compute: three at once keep two cores busy.
 WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
@@ -108,8 +110,9 @@ hygiene: $(DEVELOPMENT) ## judge the detector of suspicious descriptions: make h
 	@test -f "$(SHARED)/faults/tool_descriptions.json" || { echo "make hygiene needs SHARED=folder, where faults/tool_descriptions.json is." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hygiene.py "$(SHARED)"
 
-soak: $(DEVELOPMENT) ## run the long tests
+soak: $(DEVELOPMENT) ## run the long tests, then two gateways among bad upstreams: MINUTES=30 [SEED=number]; some 10 minutes more
 	$(BIN)/pytest -m soak
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -P tests/soak/run.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 schema: $(DEVELOPMENT) ## write the JSON Schema of the configuration anew, after a change of its models
 	@$(BIN)/python -c "import pathlib; from server.config.schema import FILE_NAME, text; \

@@ -115,9 +115,9 @@ class Host:
 
     async def post(self, method: str, params: Mapping[str, object] | None = None, number: int | None = None) -> int:
         """Sends a request and returns its id."""
-        self._number = self._number + 1 if number is None else number
-        await self._send({"jsonrpc": "2.0", "id": self._number, "method": method}, params, stamped=self.modern)
-        return self._number
+        self._number = number = self._number + 1 if number is None else number
+        await self._send({"jsonrpc": "2.0", "id": number, "method": method}, params, stamped=self.modern)
+        return number
 
     async def say(self, method: str, params: Mapping[str, object] | None = None) -> None:
         await self._send({"jsonrpc": "2.0", "method": method}, params, stamped=False)
@@ -143,14 +143,12 @@ class Host:
                 fitting = [message for message in self.received if fits(message)]
                 if len(fitting) >= times:
                     return fitting[times - 1]
-                self._news = anyio.Event()
                 await self._news.wait()
 
     async def said(self, text: str) -> None:
         """Returns once standard error holds this text."""
         with anyio.fail_after(WAIT_SECONDS):
             while text not in self.stderr:
-                self._news = anyio.Event()
                 await self._news.wait()
 
     def stop_reading(self) -> None:
@@ -202,12 +200,17 @@ class Host:
             self.received.append(message)
         else:
             self.stray.append(line)
-        self._news.set()
+        self._tell()
 
     async def _read_errors(self, stream: anyio.abc.ByteReceiveStream) -> None:
         async for chunk in stream:
             self.stderr += chunk.decode("utf-8", "replace")
-            self._news.set()
+            self._tell()
+
+    def _tell(self) -> None:
+        """There is something new, for all who wait for something."""
+        news, self._news = self._news, anyio.Event()
+        news.set()
 
 
 def _call(name: str, arguments: object, meta: Mapping[str, object] | None) -> JsonObject:
