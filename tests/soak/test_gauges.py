@@ -17,7 +17,7 @@ ASLEEP = """
 import asyncio, sys
 async def main():
     tasks = [asyncio.ensure_future(asyncio.sleep(3600)) for _ in range(6)]
-    print("there", flush=True)
+    print("there", end="", flush=True)
     await asyncio.gather(*tasks)
 asyncio.run(main())
 """
@@ -49,7 +49,7 @@ async def test_a_process_tells_its_tasks_and_shows_the_rest(tmp_path: Path) -> N
     environment = {**os.environ, **counting(tmp_path / "tasks")}
     async with await anyio.open_process([sys.executable, "-c", ASLEEP], env=environment) as process:
         assert process.stdout is not None
-        assert await process.stdout.receive() == b"there\n"
+        assert await process.stdout.receive() == b"there"
         sample = await measure(process.pid, tmp_path / "tasks", 1.0)
         process.kill()
     assert (sample.tasks, sample.threads, sample.children) == (7, 1, 0)
