@@ -237,7 +237,7 @@ class Front:
         request_id, method = message.get("id"), message.get("method")
         unfit = _unfit(message)
         if unfit:  # not by `refuse`: another request of this id may be open
-            self._write(_error(request_id if _is_id(request_id) else None, INVALID_REQUEST, unfit))
+            self._write(_error(request_id, INVALID_REQUEST, unfit))
             return
         if isinstance(request_id, (str, int)) and isinstance(method, str):
             if request_id in self._open:
@@ -274,7 +274,9 @@ def _asks(capabilities: object) -> JsonObject:
 
 
 def _error(request_id: object, code: int, message: str) -> JsonObject:
-    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
+    """For a request of this id; what is no id is not repeated."""
+    known = request_id if _is_id(request_id) else None
+    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
 
 
 def _unfit(message: JsonObject) -> str:
