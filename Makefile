@@ -10,6 +10,9 @@ DEVELOPMENT := $(VENV)/.development-installed
 REAL := .real
 CAP := 300
 SEMANTIC :=
+MINUTES := 30
+SECONDS := 120
+SEED :=
 # Tests wait for processes more than they compute: three at once keep two cores busy.
 WORKERS := 3
 REAL_SERVERS := $(REAL)/.installed
@@ -50,7 +53,7 @@ OPENCLAW_STAMP := $(OPENCLAW)/.installed-$(OPENCLAW_VERSION)-$(OPENCLAW_NODE)
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-emit-index-url --custom-compile-command "make lock" --quiet
 
-.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden hygiene soak faults schema lock fmt clean
+.PHONY: help setup demo test test-real test-openclaw hosts engine probes bench bench-search bench-speed golden hygiene faults fuzz soak schema lock fmt clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -64,6 +67,7 @@ demo: $(RUNTIME) ## show toolfold at work on three servers of its own; no Node, 
 test: $(DEVELOPMENT) engine ## check format, lint and types, then run every test that needs nothing from outside
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive server upstream_clients index tests
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 server upstream_clients index
 	$(BIN)/pytest -m "not real and not hosts and not openclaw and not soak and not probes and not faults" -n $(WORKERS) --dist worksteal
@@ -108,8 +112,13 @@ hygiene: $(DEVELOPMENT) ## judge the detector of suspicious descriptions: make h
 	@test -f "$(SHARED)/faults/tool_descriptions.json" || { echo "make hygiene needs SHARED=folder, where faults/tool_descriptions.json is." >&2; exit 1; }
 	PYTHONPATH="$(CURDIR)" $(BIN)/python tests/benchmarks/hygiene.py "$(SHARED)"
 
-soak: $(DEVELOPMENT) ## run the long tests
+fuzz: $(DEVELOPMENT) ## feed bad messages to each face of the gateway: SECONDS=120 each [SEED=number]; then the long machines (minutes)
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -P tests/fuzz/run.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	MACHINES=fuzz $(BIN)/pytest tests/machines
+
+soak: $(DEVELOPMENT) ## run the long tests, then two gateways among bad upstreams: MINUTES=30 [SEED=number]; some 10 minutes more
 	$(BIN)/pytest -m soak
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -P tests/soak/run.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 faults: $(DEVELOPMENT) ## inject every fault of the matrix, the slow ones too, and print the figures (Linux)
 	@PYTHONPATH="$(CURDIR)" $(BIN)/python -m tests.faults.report

@@ -238,8 +238,9 @@ class Front:
 
     def _forward(self, message: JsonObject) -> None:
         request_id, method = message.get("id"), message.get("method")
-        if "id" in message and method is not None and not _is_id(request_id):
-            self.refuse(None, INVALID_REQUEST, "the id must be a string or an integer")
+        unfit = _unfit(message)
+        if unfit:  # not by `refuse`: another request of this id may be open
+            self._write(_error(request_id, INVALID_REQUEST, unfit))
             return
         if isinstance(request_id, (str, int)) and isinstance(method, str):
             if request_id in self._open:
@@ -276,7 +277,20 @@ def _asks(capabilities: object) -> JsonObject:
 
 
 def _error(request_id: object, code: int, message: str) -> JsonObject:
-    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
+    """For a request of this id; what is no id is not repeated."""
+    known = request_id if _is_id(request_id) else None
+    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
+
+
+def _unfit(message: JsonObject) -> str:
+    """Why nothing could come of this request; empty if it is one, or none at all."""
+    if "id" not in message or message.get("method") is None:
+        return ""
+    if not _is_id(message["id"]):
+        return "the id must be a string or an integer"
+    if "result" in message or "error" in message:  # the SDK would take it for an answer, which nobody answers
+        return "a message is a request or an answer, not both"
+    return ""
 
 
 def _is_id(value: object) -> bool:

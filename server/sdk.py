@@ -143,7 +143,9 @@ class SdkServer:
         raise MCPError(DRAINING, DRAINING_WORDS)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
-        """The middleware: raw answers for the two methods that carry upstream data."""
+        """The middleware: raw answers for the two methods that carry upstream data. A notification runs nothing."""
+        if ctx.request_id is None:
+            return await call_next(ctx)
         if ctx.method == "tools/list":
             listing = self._list(ctx)
             return modern_result(listing, self._server_info) if ctx.protocol_version == MODERN_VERSION else listing

@@ -5,6 +5,7 @@ refusal is an answer, and a request that was declined for itself (403, 413) says
 is no silence: the upstream then starts again after a back-off of its own.
 """
 
+import time
 from collections.abc import Mapping
 from typing import Final
 
@@ -31,7 +32,7 @@ class Lane:
     def __init__(self, upstream: Upstream, total: Total) -> None:
         self._upstream = upstream
         self._bulkhead = Bulkhead(total)
-        self._breaker = Breaker()
+        self._breaker = Breaker(time.monotonic)
 
     def __repr__(self) -> str:
         return f"<Lane to {self._upstream!r}, {self._bulkhead!r}, {self._breaker!r}>"

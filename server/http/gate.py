@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import anyio
+import anyio.lowlevel
 
 from server.http.address import LOOPBACK_NAMES
 from server.http.tokens import Bearer, Tokens
@@ -34,6 +35,10 @@ Behind: TypeAlias = Callable[[Bearer | None, Scope, Receive, Send], Awaitable[No
 MCP_PATH: Final = "/mcp"
 LISTENING_METHOD: Final = "subscriptions/listen"
 """The modern era's request that lasts as long as its host. The SDK refuses it when header and body differ."""
+
+
+HUNG_UP: Final = 499
+"""What the log says of a client that went before it had sent all; nobody is sent it. It is nginx's number for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +102,19 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, caller, answer = time.monotonic(), None, _Answer(send)
-
         headers = _headers(scope)
         request = anyio.CancelScope()
+        body = _Body(receive, request)
         counts = scope["method"] == "POST" and headers.get("mcp-method") != LISTENING_METHOD
         self._under_way += counts
         try:
             caller = self.rules.tokens.caller(headers.get("authorization", ""))
             with request:
                 self._requests.add(request)
-                await self._answer(caller, headers, scope, receive, answer.send)
-            if request.cancelled_caught:
+                await self._answer(caller, headers, scope, body.receive, answer.send)
+            if body.is_broken_off:
+                answer.status = HUNG_UP
+            elif request.cancelled_caught:
                 await answer.complete()
         finally:
             self._requests.discard(request)
@@ -155,6 +162,25 @@ class Gate:
             await _send_json(503, {"ready": False}, send, NOT_READY.headers)
         else:
             await _send_json(200, {"ready": True, **readiness}, send)
+
+
+class _Body:
+    """Passes a request's body on. One that its client breaks off ends the request: to the SDK that is an error of ours."""
+
+    def __init__(self, receive: Receive, request: anyio.CancelScope) -> None:
+        self._receive = receive
+        self._request = request
+        self._is_whole = False
+        self.is_broken_off = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect" and not self._is_whole:
+            self.is_broken_off = True
+            self._request.cancel()
+            await anyio.lowlevel.checkpoint()
+        self._is_whole = self._is_whole or not message.get("more_body", False)
+        return message
 
 
 class _Answer:

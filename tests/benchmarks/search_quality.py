@@ -113,14 +113,14 @@ def public_set(folder: Path) -> tuple[list[Tool], list[Asked]]:
     records: list[JsonObject] = [json.loads(line) for line in (folder / "tools.jsonl").open(encoding="utf-8")]
     queries = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
     if len(queries) > QUERIES_PER_SET:
-        random.Random(11).shuffle(queries)  # noqa: S311 (the same draw each time)
+        random.Random(11).shuffle(queries)
     asked = [Asked(one["query"], frozenset(one["gold"]), bool(one.get("any_gold"))) for one in queries]
     return [tool_of(record) for record in records], asked[:QUERIES_PER_SET]
 
 
 def damaged(query: str) -> str:
     """The query with a part of its long words misspelt: letters swapped, left out, put in or mistaken."""
-    chance = random.Random(query)  # noqa: S311 (the same damage each time)
+    chance = random.Random(query)
     return " ".join(
         _damaged_word(word, chance) if len(word) > 5 and word.isalpha() and chance.random() < DAMAGED_PART else word
         for word in query.split(" ")

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 
@@ -210,3 +211,13 @@ async def test_a_token_of_the_environment_or_of_a_file_opens_the_door(tmp_path: 
         ]
     assert [answer.status_code for answer in answers] == [401, 200]
     assert SECRET not in gateway.stderr
+
+
+async def test_a_client_that_goes_in_the_middle_of_its_body_is_no_error_of_ours(tmp_path: Path) -> None:
+    async with open_http_gateway(write_config(tmp_path, {})) as gateway:
+        head = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: application/json, text/event-stream\r\n"
+        port = int(gateway.url.split(":")[2].split("/")[0])
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(head + b"content-type: application/json\r\ncontent-length: 100\r\n\r\n{")
+        assert (await gateway.said("POST /mcp ")).startswith("499 ")
+    assert "Traceback" not in gateway.stderr

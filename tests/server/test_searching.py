@@ -57,7 +57,7 @@ class Writer:
     """Writes tools as long as real ones are: of 323 tools of 19 servers, the lengths of names, titles and descriptions."""
 
     def __init__(self) -> None:
-        self._random = random.Random(20260728)  # noqa: S311
+        self._random = random.Random(20260728)
 
     def text(self, characters: int) -> str:
         text = ""

@@ -246,8 +246,8 @@ def _around(call: Call, value: bytes) -> bytes:
 
 
 def _line(call: Call, step: dict[str, Any]) -> bytes:
-    """The step's own line; `{id}` becomes the request's id. Latin-1, so that any byte can be written."""
-    return str(step["line"]).replace("{id}", json.dumps(call.id)).encode("latin-1")
+    """The step's own line, or the caller's; `{id}` becomes the request's id. Latin-1, so that any byte can be written."""
+    return str(step.get("line", call.arguments.get("line"))).replace("{id}", json.dumps(call.id)).encode("latin-1")
 
 
 LINES: Final[dict[str, Callable[[Call, dict[str, Any]], bytes]]] = {

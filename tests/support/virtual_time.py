@@ -6,8 +6,11 @@ the clock would run away while they work.
 
 import asyncio
 import selectors
-from collections.abc import Coroutine, Mapping
+import time
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
+from unittest.mock import patch
 
 Result = TypeVar("Result")
 
@@ -52,6 +55,19 @@ class _Loop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._clock.now
+
+
+@contextmanager
+def runner_in_virtual_time() -> Iterator[asyncio.Runner]:
+    """For a body in several steps."""
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        yield runner
+
+
+async def by_its_clock(step: Coroutine[object, object, Result]) -> Result:
+    """Runs a step of code that reads `time.monotonic`, too, which then shows the loop's time."""
+    with patch.object(time, "monotonic", asyncio.get_running_loop().time):
+        return await step
 
 
 def in_virtual_time(body: Coroutine[object, object, Result]) -> Result:
