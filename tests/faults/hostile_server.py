@@ -66,7 +66,7 @@ class Shuffling(Server):
     def __init__(self, options: dict[str, Any]) -> None:
         super().__init__(options)
         self.held: list[tuple[int, str]] = []
-        self.dice = random.Random(7)  # noqa: S311  (an order, nothing secret)
+        self.dice = random.Random(7)
 
     def tools(self) -> list[dict[str, Any]]:
         return [tool("echo"), tool("mixed")]
