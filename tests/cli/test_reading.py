@@ -145,7 +145,7 @@ def test_describe_shows_a_person_the_arguments_and_how_to_call_and_a_program_eve
     write_config(tmp_path, {"time": entry(tools=[NOW], instructions="Ask for\nIANA zones.\x07")})
     machine = toolfold(tmp_path, "describe", "mcp:time:now", "--json")
     person = toolfold(tmp_path, "describe", "now")
-    assert (machine.code, machine.err, machine.json()["tool"]) == (0, "", NOW)
+    assert (machine.code, machine.err, machine.json()["tool"]) == (0, "", PLAIN)
     assert (person.code, person.err) == (0, "")
     assert person.out == (
         "mcp:time:now\n"
