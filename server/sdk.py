@@ -27,6 +27,7 @@ from mcp_types import (
     ServerCapabilities,
     SubscriptionsListenRequestParams,
 )
+from pydantic import ValidationError
 
 from server import tracing
 from server.access import Caller
@@ -257,7 +258,7 @@ class _Asking:
             return answer is True
         try:
             result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
-        except MCPError:
+        except (MCPError, ValidationError):  # whatever a host says instead of an answer is none
             return False
         return is_yes(result.action, result.content)
 

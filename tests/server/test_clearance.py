@@ -1,5 +1,6 @@
 """What stands between a valid call and its dispatch: the operator's hook, and a person's word."""
 
+import asyncio
 import json
 import shlex
 import sys
@@ -24,7 +25,7 @@ from server.face import ToolRequest
 from server.hooks import Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
-from tests.support.hosts import SERVE, environment
+from tests.support.hosts import SERVE, environment, open_host, part
 from tests.support.upstreams import entry, received, write_config
 from tests.support.waiting import until
 from upstream_clients import JsonObject, process_birth
@@ -137,12 +138,27 @@ def failing(_event: JsonObject) -> JsonObject:
     raise ValueError("no")
 
 
+def exiting(_event: JsonObject) -> JsonObject:
+    sys.exit("no")
+
+
+async def exiting_later(_event: JsonObject) -> JsonObject:
+    sys.exit("no")
+
+
+async def cancelling(_event: JsonObject) -> JsonObject:
+    raise asyncio.CancelledError
+
+
 @pytest.mark.parametrize(
     ("function", "answer"),
     [
         ("plain", HookAnswer(is_allowed=False, reason="not mcp:one:add")),
         ("awaited", HookAnswer(is_allowed=True)),
         ("failing", NO_ANSWER),
+        ("exiting", NO_ANSWER),
+        ("exiting_later", NO_ANSWER),
+        ("cancelling", NO_ANSWER),
         ("missing", NO_ANSWER),
     ],
 )
@@ -296,6 +312,28 @@ async def test_a_host_that_can_ask_asks_its_person(tmp_path: Path, mode: str) ->
     assert [result.is_error for result in results] == [False, True, True]
     assert asked == [f'May mcp:one:add be run with {{"n": {n}}}?' for n in range(len(answers))]
     assert sent(tmp_path) == [{"n": 0}]
+
+
+NO_ANSWERS = [
+    {"action": "maybe"},
+    {},
+    {"action": "accept", "content": [True]},
+    {"action": "accept", "content": {"allow": "true"}},
+    {"action": "accept", "content": {"allow": 1}},
+    {"action": "accept", "content": {"allow": True, "besides": {"deep": 1}}},
+]
+
+
+async def test_whatever_a_host_says_instead_of_an_answer_is_a_refusal_in_words(tmp_path: Path) -> None:
+    async with open_host(write_config(tmp_path, adder(tmp_path), ASKING), era="ungreeted") as host:
+        await host.greet(capabilities={"elicitation": {}})
+        for count, answer in enumerate(NO_ANSWERS, 1):
+            number = await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": 1}})
+            question = await host.notified("elicitation/create", count)
+            await host.write(json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": answer}).encode() + b"\n")
+            refused = part(await host.answer(number), "result")
+            assert error_of(refused)["code"] == "approval_needed"
+    assert sent(tmp_path) == []
 
 
 async def test_a_question_stands_for_its_caller_too(tmp_path: Path) -> None:
