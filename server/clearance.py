@@ -108,7 +108,8 @@ class Clearing:
         shown = _shown(self.redact.without_known(written))
         parts = [self.caller.session, tool.id, definition_digest(tool), written, *self.access.profiles]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
-        return Question(f"May {tool.id} be run with {shown}?", digest)
+        beware = f" Beware: {tool.warning}." if tool.warning else ""
+        return Question(f"May {tool.id} be run with {shown}?{beware}", digest)
 
 
 def _shown(written: str) -> str:

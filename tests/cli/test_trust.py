@@ -65,6 +65,17 @@ def test_no_line_of_a_text_is_left_out_of_what_is_shown_for_its_beginning_and_a_
     assert ran.out.endswith("  … 107 lines more, which --json shows\n\n")
 
 
+def test_who_approves_a_tool_that_stands_out_is_told_so(tmp_path: Path) -> None:
+    with_changed_tools(tmp_path)
+    write_config(tmp_path, {"time": entry(tools_file=str(tmp_path / "tools.json"))}, {"policy": {"ask": ["*"]}})
+    ran = toolfold(tmp_path, "approve", "mcp:time:later")
+    assert (ran.code, ran.err) == (
+        0,
+        "mcp:time:later may be run for 10 minutes.\nLook at it with `toolfold trust time later`: it is new since its "
+        "upstream's tools were accepted.\n",
+    )
+
+
 def test_yes_accepts_the_tools_that_are_named_and_no_others(tmp_path: Path) -> None:
     with_changed_tools(tmp_path)
     ran = toolfold(tmp_path, "trust", "time", "now", "--yes", "--json")
