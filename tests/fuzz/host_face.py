@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal
 
 import anyio
 import httpx2
@@ -29,6 +30,11 @@ MOST_BYTES: Final = 96 << 20
 
 GLANCE_SECONDS: Final = 0.1
 """How long an answer over HTTP is looked for: many a broken request gets none before it is complete, which it never is."""
+
+ERAS: Final[Mapping[str, Literal["legacy", "modern", "ungreeted"]]] = MappingProxyType(
+    {"legacy": "legacy", "modern": "modern", "ungreeted": "ungreeted"}
+)
+"""How a host over standard input and output begins."""
 
 GOOD_ID: Final = -(10**12)
 """And below: what no bad message has by chance."""
@@ -131,14 +137,13 @@ def _stdio_case(rng: random.Random, kind: str) -> bytes:
 
 @asynccontextmanager
 async def _stdio_trial(kind: str) -> AsyncIterator[StdioTrial]:
-    era = "modern" if kind == "modern" else "ungreeted" if kind == "ungreeted" else "legacy"
-    async with a_configuration() as config, open_host(config, era=era) as host:
+    async with a_configuration() as config, open_host(config, era=ERAS[kind]) as host:
         if kind != "ungreeted":
             await host.call("tool_search", {"query": "echo"})
         yield StdioTrial(host, kind)
 
 
-STDIO: Final = Face("host-stdio", ("legacy", "modern", "ungreeted"), _stdio_case, _stdio_trial)
+STDIO: Final = Face("host-stdio", tuple(ERAS), _stdio_case, _stdio_trial)
 
 
 class HttpTrial:
