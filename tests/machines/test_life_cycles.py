@@ -228,6 +228,7 @@ class LifeCycles(RuleBasedStateMachine):
             unfinished = [one.nonce for one in self._calls if len(one.outcomes) + one.is_cancelled != 1]
             assert unfinished == [], "these calls have no outcome"
             assert len(self._opener.servers) <= len(self._specs)
+            assert self._fleet._total.calls == 0, "places were kept"
             self._do(self._ending())
             assert self._opener.opened == 0, "connections were left open"
             assert self._runner.run(_others()) == 0, "tasks were left"
