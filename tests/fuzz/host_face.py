@@ -28,6 +28,9 @@ from upstream_clients import NotAMessage, parse
 MOST_BYTES: Final = 96 << 20
 """That a gateway may grow by while it is fuzzed: a thousand sessions of hosts are 50 MB, and nothing else is kept."""
 
+LINE_BYTES: Final = 4 << 20
+"""What is longer is not read, so that nobody knows its id."""
+
 GLANCE_SECONDS: Final = 0.1
 """How long an answer over HTTP is looked for: many a broken request gets none before it is complete, which it never is."""
 
@@ -109,7 +112,8 @@ def _requests(content: bytes) -> tuple[Counter[object], Counter[object], set[obj
     found: Counter[object] = Counter()
     requests: Counter[object] = Counter()
     withdrawn: set[object] = set()
-    for line in content.split(b"\n"):
+    lines = (line for line in content.split(b"\n") if len(line) <= LINE_BYTES)
+    for line in lines:
         with suppress(NotAMessage):
             message = parse(line)
             found[_id(message.get("id"))] += 1
