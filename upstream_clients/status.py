@@ -10,6 +10,11 @@ from upstream_clients.peer import Patience
 
 
 class State(StrEnum):
+    """Where an upstream is. From IDLE it goes to WAITING, STARTING and READY, from there to ASLEEP or DOWN, from STARTING
+    to DOWN if that fails, and from READY to WAITING where its server has forgotten the session. ASLEEP and DOWN lead to
+    WAITING again, and every state to STOPPED.
+    """
+
     IDLE = "idle"  # lazy, and nobody has asked for it yet
     WAITING = "waiting"  # for a start slot
     STARTING = "starting"
