@@ -83,7 +83,7 @@ class Catalogue(RuleBasedStateMachine):
         settings = self._settings()
         servers = [ServerEntry(owner, owner, fingerprint="f" * 64) for owner in OWNERS]
         judge = Judge(Policy(servers, settings), self._pins, settings)
-        return Rules(judge, lambda catalog: catalog, lambda _catalog, _listed, former: former)
+        return Rules(lambda listed: listed, judge, lambda catalog: catalog, lambda _catalog, _listed, former: former)
 
     @rule(
         owner=st.sampled_from(OWNERS), names=st.lists(st.sampled_from(NAMES), max_size=4), word=st.sampled_from(WORDS)
@@ -199,7 +199,7 @@ def _check(snapshot: Snapshot, expected: Expected) -> None:
         found = catalog.resolve(key)
         assert isinstance(found, Tool) == (key in reachable)
         if isinstance(found, Tool):
-            described = description(found, None, "")
+            described = description(found, "", None, "")
             assert (described["id"], described["tool"]) == (key, definition)
     assert index is not None
     for word in WORDS:
