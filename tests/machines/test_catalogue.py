@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from index import Exposure, Listing, Tool
-from server.access import Accesses, Caller
+from server.access import Accesses, Caller, Verdict
 from server.answers import description
 from server.config import GatewaySettings, ServerEntry
 from server.config.settings import PolicySettings, ProfileSettings
@@ -199,7 +199,7 @@ def _check(snapshot: Snapshot, expected: Expected) -> None:
         found = catalog.resolve(key)
         assert isinstance(found, Tool) == (key in reachable)
         if isinstance(found, Tool):
-            described = description(found, "", None, "")
+            described = description(found, Verdict.ALLOW, None, "")
             assert (described["id"], described["tool"]) == (key, definition)
     assert index is not None
     for word in WORDS:
