@@ -80,7 +80,7 @@ class Pins:
         self._lock = threading.Lock()
         self._complaint = Complaint(logger)
         self._first_seen: dict[Path, Accepted] = {}  # stands in where the disk took nothing
-        self._looked_at: dict[str, tuple[PinnedUpstream, int]] = {}  # by owner: an edited entry takes the place of the former
+        self._looked_at: dict[str, tuple[PinnedUpstream, int]] = {}  # by owner, as an entry is now
 
     def __repr__(self) -> str:
         return f"<Pins {self._folder}>"
