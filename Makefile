@@ -116,7 +116,7 @@ fuzz: $(DEVELOPMENT) ## feed bad messages to each face of the gateway: SECONDS=1
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -P tests/fuzz/run.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 	MACHINES=fuzz $(BIN)/pytest tests/machines
 
-soak: $(DEVELOPMENT) ## run the long tests, then two gateways among bad upstreams: MINUTES=30 [SEED=number]; some 10 minutes more
+soak: $(DEVELOPMENT) ## run the long tests (minutes), then two gateways among bad upstreams for half an hour: MINUTES=30 [SEED=number]
 	$(BIN)/pytest -m soak
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -P tests/soak/run.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 

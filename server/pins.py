@@ -80,7 +80,7 @@ class Pins:
         self._lock = threading.Lock()
         self._complaint = Complaint(logger)
         self._first_seen: dict[Path, Accepted] = {}  # stands in where the disk took nothing
-        self._looked_at: dict[PinnedUpstream, int] = {}
+        self._looked_at: dict[str, tuple[PinnedUpstream, int]] = {}  # by owner, as an entry is now
 
     def __repr__(self) -> str:
         return f"<Pins {self._folder}>"
@@ -90,7 +90,7 @@ class Pins:
     ) -> Accepted:
         """What to compare the upstream's tools with. At its first sight, those without a doubt become what is accepted."""
         with self._lock:
-            self._looked_at[upstream] = self._stamp(upstream)
+            self._looked_at[upstream.owner] = upstream, self._stamp(upstream)
             known = self._read(upstream)
             if known is not None:
                 return known
@@ -117,7 +117,7 @@ class Pins:
         """The owners of which somebody has accepted something since their differences were worked out."""
         with self._lock:
             looked_at = dict(self._looked_at)
-        return frozenset(upstream.owner for upstream, then in looked_at.items() if self._stamp(upstream) != then)
+        return frozenset(owner for owner, (upstream, then) in looked_at.items() if self._stamp(upstream) != then)
 
     def _read(self, upstream: PinnedUpstream) -> Accepted | None:
         try:
@@ -141,7 +141,7 @@ class Pins:
             self._store(upstream, looked_through)
         except OSError as error:
             logger.warning("what was accepted of %s could not be stored (%s)", upstream.owner, error.strerror)
-        self._looked_at[upstream] = self._stamp(upstream)
+        self._looked_at[upstream.owner] = upstream, self._stamp(upstream)
         return looked_through
 
     def _written(self, upstream: PinnedUpstream) -> "_Written":
@@ -160,7 +160,7 @@ class Pins:
         except OSError as error:
             self._first_seen[self._path(upstream)] = accepted
             self._complaint.make(f"what was accepted of {upstream.owner} could not be stored", error)
-        self._looked_at[upstream] = self._stamp(upstream)
+        self._looked_at[upstream.owner] = upstream, self._stamp(upstream)
         return accepted
 
     def _store(self, upstream: PinnedUpstream, written: "_Written") -> None:

@@ -10,8 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]
+
+# How fast a machine makes up examples, or works on one, is no property of ours.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # What a user notices as a stall. CPU time of the loop's own thread, so that a busy machine or a worker thread does
 # not count, only what one callback itself did.

@@ -28,7 +28,6 @@ from upstream_clients.era import Greeter, Greeting
 from upstream_clients.errors import (
     Dismissed,
     SessionEnded,
-    UpstreamDown,
     UpstreamError,
     UpstreamGone,
     UpstreamRefused,
@@ -177,7 +176,8 @@ class Upstream:
                 if self._ready_at is not None and time.monotonic() - self._ready_at > HEALTHY_SECONDS:
                     backoff = FIRST_BACKOFF_SECONDS
                 delay = backoff * random.uniform(0.7, 1.3)  # noqa: S311  (spreads restarts; nothing secret)
-                self._fail(error, delay)
+                self._move(self.status.failed(error, time.time(), delay))
+                self._settled.set()
                 self._part()
                 await anyio.sleep(delay)
                 backoff = min(backoff * BACKOFF_FACTOR, LONGEST_BACKOFF_SECONDS)
@@ -235,18 +235,7 @@ class Upstream:
             self._ready_at = self._use.ended_at = time.monotonic()
             self._use.look_again()
         self._around.on_listing(UpstreamListing(self.spec.owner, tools, greeting, session.gateway))
-        self._move(
-            replace(
-                self.status,
-                state=State.READY,
-                error="",
-                hint="",
-                last_words="",
-                down_since=None,
-                tools=len(tools),
-                protocol_version=greeting.protocol_version,
-            )
-        )
+        self._move(self.status.ready(len(tools), greeting.protocol_version))
         self._settled.set()
 
     async def hurry(self) -> None:
@@ -260,7 +249,7 @@ class Upstream:
         if self._session is None:
             await self.hurry()
         if self._session is None:
-            raise self._down()
+            raise self.status.refusal(time.time())
         return self._session
 
     async def _dismiss_when_idle(self) -> None:
@@ -294,35 +283,6 @@ class Upstream:
         """The last session is over and what follows it is known."""
         self._parted.set()
         self._parted = anyio.Event()
-
-    def _down(self) -> UpstreamDown:
-        status = self.status
-        if status.state is State.STOPPED:
-            return UpstreamDown("it was stopped, because the gateway ends")
-        if status.down_since is None:
-            return UpstreamDown("it is still starting", hint="Try again in a few seconds.")
-        now = time.time()
-        retry = "" if status.next_try is None else f"; it is tried again in {max(0.0, status.next_try - now):.0f} s"
-        return UpstreamDown(
-            f"it has been down for {max(0.0, now - status.down_since):.0f} s: {status.error}{retry}",
-            hint=status.hint or "Run `toolfold check` to see what it needs.",
-        )
-
-    def _fail(self, error: UpstreamError, delay: float) -> None:
-        now = time.time()
-        self._move(
-            replace(
-                self.status,
-                state=State.DOWN,
-                error=error.message,
-                hint=error.hint,
-                last_words=error.last_words,
-                down_since=self.status.down_since or now,
-                next_try=now + delay,
-                pid=None,
-            )
-        )
-        self._settled.set()
 
     def _move(self, status: UpstreamStatus) -> None:
         self.status = status if status.state == self.status.state else replace(status, since=time.time())

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal
 
 import anyio
 import httpx2
@@ -27,8 +28,16 @@ from upstream_clients import NotAMessage, parse
 MOST_BYTES: Final = 96 << 20
 """That a gateway may grow by while it is fuzzed: a thousand sessions of hosts are 50 MB, and nothing else is kept."""
 
+LINE_BYTES: Final = 4 << 20
+"""What is longer is not read, so that nobody knows its id."""
+
 GLANCE_SECONDS: Final = 0.1
 """How long an answer over HTTP is looked for: many a broken request gets none before it is complete, which it never is."""
+
+ERAS: Final[Mapping[str, Literal["legacy", "modern", "ungreeted"]]] = MappingProxyType(
+    {"legacy": "legacy", "modern": "modern", "ungreeted": "ungreeted"}
+)
+"""How a host over standard input and output begins."""
 
 GOOD_ID: Final = -(10**12)
 """And below: what no bad message has by chance."""
@@ -103,7 +112,8 @@ def _requests(content: bytes) -> tuple[Counter[object], Counter[object], set[obj
     found: Counter[object] = Counter()
     requests: Counter[object] = Counter()
     withdrawn: set[object] = set()
-    for line in content.split(b"\n"):
+    lines = (line for line in content.split(b"\n") if len(line) <= LINE_BYTES)
+    for line in lines:
         with suppress(NotAMessage):
             message = parse(line)
             found[_id(message.get("id"))] += 1
@@ -131,14 +141,13 @@ def _stdio_case(rng: random.Random, kind: str) -> bytes:
 
 @asynccontextmanager
 async def _stdio_trial(kind: str) -> AsyncIterator[StdioTrial]:
-    era = "modern" if kind == "modern" else "ungreeted" if kind == "ungreeted" else "legacy"
-    async with a_configuration() as config, open_host(config, era=era) as host:
+    async with a_configuration() as config, open_host(config, era=ERAS[kind]) as host:
         if kind != "ungreeted":
             await host.call("tool_search", {"query": "echo"})
         yield StdioTrial(host, kind)
 
 
-STDIO: Final = Face("host-stdio", ("legacy", "modern", "ungreeted"), _stdio_case, _stdio_trial)
+STDIO: Final = Face("host-stdio", tuple(ERAS), _stdio_case, _stdio_trial)
 
 
 class HttpTrial:

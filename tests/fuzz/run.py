@@ -18,7 +18,7 @@ MOST_SHOWN = 2_000  # of a case that could not be made smaller; the seed makes i
 
 
 def _tell(finding: Finding) -> None:
-    traceback.print_exception(finding.error)
+    traceback.print_exception(finding.error, file=sys.stdout)
     print(f"FOUND, in a gateway of the kind {finding.kind!r}. The smallest failing case, one message a line:")
     for case in finding.cases:
         print(f"  {case[:MOST_SHOWN]!r}" + ("" if len(case) <= MOST_SHOWN else f" … of {len(case):,} bytes"))

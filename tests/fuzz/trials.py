@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 import anyio
 
@@ -32,6 +32,8 @@ class Trial(Protocol):
         """Whether more can be learnt from this gateway. Raises any exception for what must not be."""
 
 
+Cases: TypeAlias = tuple[bytes, ...]
+Content = TypeVar("Content", bytes, Cases)
 Opening: TypeAlias = Callable[[], AbstractAsyncContextManager[Trial]]
 
 
@@ -50,7 +52,7 @@ class Finding:
     """The smallest batch that was found to fail, and how. `error` is what the first, larger one raised."""
 
     kind: str
-    cases: tuple[bytes, ...]
+    cases: Cases
     error: BaseException
 
 
@@ -84,14 +86,18 @@ async def fuzz(face: Face, seed: int, seconds: float, starts: int = sys.maxsize,
 
 
 class _Retrying:
-    """Tells whether some cases still fail, as often as it may."""
+    """Tells whether some cases still fail, for as long as it may."""
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
         self._end = time.monotonic() + SHRINKING_SECONDS
 
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self._end
+
     async def fails(self, cases: Sequence[bytes]) -> bool:
-        if time.monotonic() > self._end:
+        if self.is_over:
             return False
         try:
             async with self._opening() as trial:
@@ -101,44 +107,30 @@ class _Retrying:
             return True
         return False
 
+    async def shrunk(self, content: Content, fails: Callable[[Content], Awaitable[bool]]) -> Content:
+        """Without the halves, quarters and so on that it fails without."""
+        size = len(content)
+        while (size := size // 2) and not self.is_over:
+            start = 0
+            while start < len(content) and not self.is_over:
+                rest = content[:start] + content[start + size :]
+                if await fails(rest):
+                    content = rest
+                else:
+                    start += size
+        return content
+
 
 async def _smallest(face: Face, kind: str, fed: Sequence[Sequence[bytes]], error: Exception) -> Finding:
     retrying = _Retrying(lambda: face.opening(kind))
-    every = [case for batch in fed for case in batch]
-    last = list(fed[-1]) if fed else []
-    cases = last if await retrying.fails(last) else every
-    cases = await _shrunk(cases, retrying.fails)
+    every = tuple(case for batch in fed for case in batch)
+    last = tuple(fed[-1]) if fed else ()
+    cases = await retrying.shrunk(last if await retrying.fails(last) else every, retrying.fails)
     for number, case in enumerate(cases):
+        before, after = cases[:number], cases[number + 1 :]
 
-        async def fails_with(content: bytes, number: int = number) -> bool:
-            return await retrying.fails([*cases[:number], content, *cases[number + 1 :]])
+        async def fails_with(content: bytes, before: Cases = before, after: Cases = after) -> bool:
+            return await retrying.fails((*before, content, *after))
 
-        cases[number] = await _shorter(case, fails_with)
-    return Finding(kind, tuple(cases), error)
-
-
-async def _shrunk(cases: list[bytes], fails: Callable[[Sequence[bytes]], Awaitable[bool]]) -> list[bytes]:
-    """Without the halves, quarters and so on that it fails without."""
-    size = len(cases)
-    while size := size // 2:
-        start = 0
-        while start < len(cases):
-            rest = cases[:start] + cases[start + size :]
-            if await fails(rest):
-                cases = rest
-            else:
-                start += size
-    return cases
-
-
-async def _shorter(content: bytes, fails: Callable[[bytes], Awaitable[bool]]) -> bytes:
-    size = len(content)
-    while size := size // 2:
-        start = 0
-        while start < len(content):
-            rest = content[:start] + content[start + size :]
-            if await fails(rest):
-                content = rest
-            else:
-                start += size
-    return content
+        cases = (*before, await retrying.shrunk(case, fails_with), *after)
+    return Finding(kind, cases, error)

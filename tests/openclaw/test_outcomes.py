@@ -50,7 +50,7 @@ async def test_details_that_are_no_object_are_left_to_the_text() -> None:
 
 
 STATUSES: tuple[tuple[int, object, str, str, str, bool], ...] = (
-    (400, error("tool_error", "sessionKey required"), "invalid_arguments", "The tool refuses", "tool_describe", False),
+    (400, error("tool_error", "sessionKey required"), "invalid_arguments", "The tool refuses", "description", False),
     (400, error("invalid_request", 'Unknown agent id "zz"'), "invalid_arguments", 'Unknown agent id "zz"', "Correct", False),
     (403, error("tool_call_blocked", "ask", requiresApproval=True), "approval_needed", "approved first", "A person", False),
     (403, error("tool_call_blocked", "no", requiresApproval=False), "call_blocked", "not let this call", "policy", False),

@@ -98,6 +98,16 @@ def test_an_entry_that_starts_something_else_is_met_for_the_first_time(tmp_path:
     assert differences(pins, POISONED, upstream=PinnedUpstream("time", "b" * 64)) == [None]
 
 
+def test_an_entry_that_was_edited_away_is_no_longer_watched(tmp_path: Path) -> None:
+    pins, later = Pins(tmp_path), PinnedUpstream("time", "b" * 64)
+    differences(pins, NOW)
+    differences(pins, NOW, upstream=later)
+    Pins(tmp_path).accept(TIME, [POISONED])
+    assert pins.changed_since_looked_at() == frozenset()
+    Pins(tmp_path).accept(later, [POISONED])
+    assert pins.changed_since_looked_at() == {"time"}
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 2, "tools": {}}', b'{"format": 1, "tools": [1]}'])
 def test_a_file_that_cannot_be_read_has_accepted_nothing(tmp_path: Path, content: bytes) -> None:
     pins = Pins(tmp_path)

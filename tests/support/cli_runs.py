@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -18,9 +19,11 @@ SECONDS: Final = 60.0
 """For one run; a busy machine takes about two."""
 
 TAKE_TERMINAL: Final = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 )
-"""Makes the terminal on standard input the process's own, as a shell in a terminal window has it."""
+"""Makes the terminal on standard input the process's own, as a shell in a terminal window has it. Tests started in the
+background ignore Ctrl-C, and so would what they start."""
 
 APPEARANCE: Final = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TERM")
 """Variables by which the machine that runs the tests could change what is printed."""
@@ -78,7 +81,11 @@ def at_a_terminal(folder: Path, *arguments: str, typed: Sequence[tuple[str, str]
     os.close(theirs)
     assert process.stdout is not None
     with process, os.fdopen(ours, "rb", buffering=0) as terminal:
-        shown = _converse(terminal.fileno(), typed)
+        try:
+            shown = _converse(terminal.fileno(), typed)
+        except AssertionError:
+            process.kill()
+            raise
         out = process.stdout.read()
         code = process.wait(SECONDS)
     return Ran(code, out.decode(), shown=shown.decode("utf-8", "replace"))
@@ -115,6 +122,7 @@ def _converse(descriptor: int, typed: Sequence[tuple[str, str]]) -> bytes:
     """Types, and reads all that a terminal shows until nobody has it open any more, which Linux reports as an error."""
     shown, seen, left = b"", 0, list(typed)
     while True:
+        assert select.select([descriptor], [], [], SECONDS)[0], ("nothing more was shown", left, shown)
         try:
             content = os.read(descriptor, 65536)
         except OSError:
