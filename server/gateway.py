@@ -150,8 +150,8 @@ class Gateway:
             tool = await self.find(reference)
             seen.ids = (tool.id,)
             status = self._parts.statuses().get(tool.upstream)
-            status, instructions = status and self._parts.redacted(status), self._parts.instructions(tool.upstream)
-            answer = description(tool, self._access.verdict(tool), status, instructions)
+            status = status and self._parts.redacted(status)
+            answer = description(tool, self._access.verdict(tool), status, self._parts.words_of(tool.upstream))
             answer["call"] = way_to_call(tool, self.surface())
             seen.answered(answer)
         return answer

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from index import Near, Tool, Unresolved
 from server.access import Access, Accesses, Caller, Verdict
-from server.answers import unresolved
+from server.answers import unresolved, upstream_words
 from server.approvals import Approvals, definition_digest
 from server.calling import CallPath
 from server.clearance import Clearing
@@ -19,7 +19,7 @@ from server.publishing import Publisher
 from server.redaction import Redactor
 from server.surface import NOTHING_PUBLISHED, Surface
 from server.telemetry import Sink
-from upstream_clients import UNNAMED, State, UpstreamStatus
+from upstream_clients import UNNAMED, JsonObject, State, UpstreamStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,10 @@ class Parts:
     def shows_hints(self, tool: Tool) -> bool:
         server = self.servers.get(tool.upstream)
         return tool.trusted or "safe" in (self.settings.hints, server.hints if server else "off")
+
+    def words_of(self, upstream: str) -> JsonObject:
+        """What the upstream says of itself, fit to be shown."""
+        return upstream_words(upstream, self.instructions(upstream), self.settings.pins)
 
     def redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         return replace(status, error=self.redact(status.error), hint=self.redact(status.hint))
