@@ -4,7 +4,7 @@ Laws
 1. A hook that fails, hangs, or answers anything but what is written here blocks the call, and costs nobody anything else.
 2. It is waited for within bounds; a command that does not end is killed with all that it has started, and nothing of that
    outlives one that ends. What it prints is bounded, and never logged. AT_A_TIME are asked at a time, however many calls
-   there are; MOST_WAITING wait for their turn, and more are blocked at once.
+   there are; MOST_WAITING wait for their turn, and more are blocked at once. So are all while MOST_THREADS hang.
 3. A command gets the event on its standard input, never in its arguments, which other users of the machine can read.
 """
 
@@ -13,6 +13,7 @@ import inspect
 import json
 import logging
 import re
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +37,9 @@ AT_A_TIME: Final = 16
 MOST_WAITING: Final = 128
 """As many as there may be calls of all upstreams."""
 
+MOST_THREADS: Final = 2 * AT_A_TIME
+"""A function that hangs keeps its thread, which nothing can end. Once so many do, calls are blocked at once."""
+
 _CALLABLE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 FAILED: Final = "the operator's hook gave no usable answer"
@@ -57,6 +61,7 @@ class Hook:
     before_call: tuple[str, ...] = field(repr=False)
     env: Mapping[str, str] = field(repr=False)
     seconds: float
+    _threads: threading.Semaphore = field(default_factory=partial(threading.Semaphore, MOST_THREADS), repr=False)
     _places: anyio.CapacityLimiter = field(default_factory=partial(anyio.CapacityLimiter, AT_A_TIME), repr=False)
 
     async def __call__(self, event: JsonObject) -> HookAnswer:
@@ -75,7 +80,7 @@ class Hook:
 
     async def _ask(self, event: JsonObject) -> object:
         if len(self.before_call) == 1 and _CALLABLE.fullmatch(self.before_call[0]):
-            work = partial(_called, self.before_call[0], event)
+            work = partial(_called, self.before_call[0], event, self._threads)
             answer = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             return await _awaited(answer) if inspect.isawaitable(answer) else answer
         return json.loads(await self._run(json.dumps(event).encode()))
@@ -89,12 +94,16 @@ class Hook:
         return printed.output
 
 
-def _called(name: str, event: JsonObject) -> object:
+def _called(name: str, event: JsonObject, threads: threading.Semaphore) -> object:
+    if not threads.acquire(blocking=False):
+        raise RuntimeError(f"{MOST_THREADS} calls of the hook have not ended")
     try:
         found: Callable[[JsonObject], object] = resolve_name(name)
         return found(event)
     except BaseException as error:
         raise _failure(error) from error
+    finally:
+        threads.release()
 
 
 async def _awaited(answer: Awaitable[object]) -> object:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shlex
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,7 +23,7 @@ from server.asking import MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
 from server.face import ToolRequest
-from server.hooks import Hook, HookAnswer
+from server.hooks import AT_A_TIME, MOST_THREADS, Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import SERVE, environment, open_host, part
@@ -165,6 +166,32 @@ async def cancelling(_event: JsonObject) -> JsonObject:
 async def test_a_callable_answers_too(monkeypatch: pytest.MonkeyPatch, function: str, answer: HookAnswer) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert await Hook((f"test_clearance:{function}",), {}, 20)(EVENT) == answer
+
+
+release = threading.Event()
+
+
+def hanging(_event: JsonObject) -> JsonObject:
+    release.wait(30)
+    return {"decision": "allow"}
+
+
+async def test_a_callable_that_hangs_costs_a_bounded_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    hook, before = Hook(("test_clearance:hanging",), {}, 0.2), threading.active_count()
+    answers: list[HookAnswer] = []
+
+    async def ask() -> None:
+        answers.append(await hook(EVENT))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(64):
+            tasks.start_soon(ask)
+    hang = sys.modules["test_clearance"].release
+    hang.set()
+    assert {answer.is_allowed for answer in answers} == {False}
+    assert answers[-1] == NO_ANSWER
+    assert threading.active_count() - before <= MOST_THREADS + AT_A_TIME
 
 
 @asynccontextmanager
