@@ -10,6 +10,7 @@ Laws
 """
 
 import json
+import re
 import shlex
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
@@ -88,7 +89,7 @@ class Clearing:
     async def _agreed(self, tool: Tool, arguments: JsonObject, ask: Ask | None) -> None:
         if self.access.verdict(tool) is Verdict.ALLOW:
             return
-        profiles = ",".join(self.access.profiles)
+        profiles = ",".join(re.sub(r"([\\,])", r"\\\1", name) for name in self.access.profiles)
         if await anyio.to_thread.run_sync(self.approvals.allow, tool, profiles):
             return
         if ask is not None:

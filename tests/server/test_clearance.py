@@ -282,6 +282,18 @@ async def test_without_a_host_that_can_ask_a_call_is_refused_until_a_person_appr
     assert sent(tmp_path) == [{"n": 2}]
 
 
+async def test_an_approval_for_one_profile_is_none_for_two_that_are_called_so_together(tmp_path: Path) -> None:
+    profiles = {"a": {}, "b": {"clients": ["x"]}, "a,b": {}}
+    both, one = Caller("a", client="x"), Caller("a,b")
+    async with gateway(tmp_path, adder(tmp_path), {**ASKING, "profiles": profiles}) as opened:
+        [tool] = opened.running.library.snapshot.catalog.tools()
+        ask = partial(opened.ask, "tool_call", {"id": "add", "args": {"n": 1}})
+        assert str(error_of(await ask(caller=one))["hint"]).endswith("--profile 'a\\,b'")
+        Approvals(tmp_path / "toolfold-state").add(tool, "a\\,b", 10)
+        assert "isError" not in await ask(caller=one)
+        assert error_of(await ask(caller=both))["code"] == "approval_needed"
+
+
 async def test_an_approval_is_for_this_very_tool_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with gateway(tmp_path, adder(tmp_path)) as opened:
         [tool] = opened.running.library.snapshot.catalog.tools()
