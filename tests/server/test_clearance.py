@@ -19,7 +19,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from server.access import Caller
 from server.approvals import MOST_MINUTES, Approvals
-from server.asking import MOST_OPEN, OpenQuestions
+from server.asking import MOST_AT_ONCE, MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
 from server.face import ToolRequest
@@ -373,6 +373,26 @@ async def test_whatever_a_host_says_instead_of_an_answer_is_a_refusal_in_words(t
             refused = part(await host.answer(number), "result")
             assert error_of(refused)["code"] == "approval_needed"
     assert sent(tmp_path) == []
+
+
+async def test_a_person_is_asked_few_questions_at_a_time_and_none_for_a_call_that_was_given_up(tmp_path: Path) -> None:
+    async with open_host(write_config(tmp_path, adder(tmp_path), ASKING), era="ungreeted") as host:
+        await host.greet(capabilities={"elicitation": {}})
+        numbers = [await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": n}}) for n in range(20)]
+        questions = [await host.notified("elicitation/create", times) for times in range(1, MOST_AT_ONCE + 1)]
+        texts = [str(part(question, "params")["message"]) for question in questions]
+        asked = [n for text in texts for n in range(20) if f'{{"n": {n}}}' in text]
+        refused = [part(await host.answer(numbers[n]), "result") for n in range(20) if n not in asked]
+        assert {str(error_of(answer)["code"]) for answer in refused} == {"approval_needed"}
+        await host.say("notifications/cancelled", {"requestId": numbers[asked[0]]})
+        yes = {"action": "accept", "content": {"allow": True}}
+        await host.write(json.dumps({"jsonrpc": "2.0", "id": questions[0]["id"], "result": yes}).encode() + b"\n")
+        last = await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": 20}})
+        question = await host.notified("elicitation/create", MOST_AT_ONCE + 1)
+        await host.write(json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": yes}).encode() + b"\n")
+        assert "isError" not in part(await host.answer(last), "result")
+        assert len([one for one in host.received if one.get("method") == "elicitation/create"]) == MOST_AT_ONCE + 1
+    assert sent(tmp_path) == [{"n": 20}]
 
 
 async def test_a_question_stands_for_its_caller_too(tmp_path: Path) -> None:
