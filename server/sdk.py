@@ -258,13 +258,15 @@ class _Asking:
                 self.wanted = self._questions.put(question)
             return answer is True
         with self._questions.room(self._session) as is_asked:
-            try:
-                result = is_asked and await self._ctx.session.elicit_form(
-                    question.message, SCHEMA, self._ctx.request_id
-                )
-            except (MCPError, ValidationError):  # whatever a host says instead of an answer is none
-                return False
-        return bool(result) and is_yes(result.action, result.content)
+            return is_asked and await self._put(question)
+
+    async def _put(self, question: Question) -> bool:
+        """To a host of the handshake era. Whatever that says instead of an answer is none."""
+        try:
+            result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
+        except (MCPError, ValidationError):
+            return False
+        return is_yes(result.action, result.content)
 
 
 class _Server(Server[Any]):
