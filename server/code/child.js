@@ -125,6 +125,13 @@ async function loadEngine(bounds) {
   return runtime;
 }
 
+// As many of these bytes as there is room for, and no half of a character, which would come out longer than it went in.
+function wholeCharacters(bytes, room) {
+  let end = Math.min(room, bytes.length);
+  while (end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
+
 class Run {
   constructor(runtime, bounds, guestText) {
     this.runtime = runtime;
@@ -173,7 +180,7 @@ class Run {
     const bytes = Buffer.from(line);
     const isCut = bytes.length >= room || ++this.lines >= this.bounds.logLines;
     this.logged = isCut ? this.bounds.logBytes : this.logged + bytes.length;
-    writeFrame({ type: "log", level, text: bytes.subarray(0, room).toString(), isCut });
+    writeFrame({ type: "log", level, text: wholeCharacters(bytes, room), isCut });
   }
 
   tell(name, ...values) {
