@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from server.clean import one_line
+from server.cli.billing import NOTHING_FOLDED, UNFOLDED
 from server.cli.configured import configured
 from server.cli.documents import inner, members, number, text, words
 from server.cli.exits import ExitCode, Failure
@@ -22,8 +23,6 @@ from server.session_log import log_folder
 from upstream_clients import JsonObject
 
 ID_CHARACTERS = 220
-UNFOLDED = "false"
-"""How a log has the mode in which nothing is folded; `auto` may have chosen it."""
 
 Folder: TypeAlias = Annotated[
     Path | None,
@@ -158,7 +157,7 @@ def _show_bill(session: JsonObject, output: Output) -> None:
     if bill.get("folding_pays"):
         output.line(f"Folding has saved about {saved:,.0f} tokens.", "green")
     elif text(session, "mode") == UNFOLDED:
-        output.line("Nothing was folded: every tool is published by itself.")
+        output.line(NOTHING_FOLDED)
     else:
         output.line(
             f"Folding has not paid: it cost about {-saved:,.0f} tokens more than every schema up front. "
