@@ -132,6 +132,17 @@ function wholeCharacters(bytes, room) {
   return bytes.subarray(0, end).toString();
 }
 
+// How many brackets stand open at once in a JSON text.
+function depthOf(text) {
+  let open = 0;
+  let most = 0;
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+    if (sign === "[" || sign === "{") most = Math.max(most, ++open);
+    else if (sign === "]" || sign === "}") open--;
+  }
+  return most;
+}
+
 class Run {
   constructor(runtime, bounds, guestText) {
     this.runtime = runtime;
@@ -162,6 +173,7 @@ class Run {
   post(method, values) {
     if (this.calls >= this.bounds.calls) return `only ${this.bounds.calls} calls may be made in one run`;
     if (Buffer.byteLength(values) > this.bounds.argumentBytes) return "the arguments are too large";
+    if (depthOf(values) > this.bounds.argumentDepth) return "the arguments are nested too deep";
     this.queue.push({ type: "call", id: ++this.calls, method, values });
     this.sendQueued();
     return this.calls;

@@ -147,6 +147,13 @@ PROBES = [
     probe("arguments of a megabyte",
           "try { await tools.call('x', { a: 'x'.repeat(1 << 20) }) } catch (e) { return e.message }",
           "the arguments are too large"),
+    probe("arguments deeper than any message", """const told = [];
+        for (const depth of [180, 189, 190, 1000]) {
+          let a = "[{\\"]"; for (let i = 0; i < depth; i++) a = i % 2 ? [a] : { a };
+          try { told.push((await tools.call("x", a))[0]) } catch (e) { told.push(e.message.slice(0, 38)) }
+        } return told""", ["call", "call", *["the arguments are nested too deep"] * 2]),
+    probe("a query's options deeper than any message", """let x = {}; for (let i = 0; i < 1000; i++) x = { x };
+        try { await tools.search("x", x) } catch (e) { return e.message }""", "the arguments are nested too deep"),
 ]  # fmt: skip
 
 
