@@ -9,9 +9,11 @@ from server import ways
 from server.access import Verdict
 from server.clean import one_line, paragraphs, visible
 from server.client_tools import CLIENT
+from server.config import Pinning
 from server.errors import GatewayError
 from server.pins import UNSHOWN
 from server.surface import Surface
+from server.suspicion import suspicion_of_greeting
 from server.ways import CALL
 from upstream_clients import JsonObject, State, UpstreamStatus
 
@@ -215,8 +217,24 @@ def with_starting(error: GatewayError, statuses: Iterable[UpstreamStatus], liste
     )
 
 
-def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, instructions: str) -> JsonObject:
-    """All that is known of one tool. `tool` is the upstream's own definition, as far as a model has a use for it."""
+def upstream_words(upstream: str, text: str, pins: Pinning) -> JsonObject:
+    """What an upstream says of itself. No pin holds it, so it is looked through each time: where it is suspicious that is
+    said, and strictly it is not shown.
+    """
+    if not text:
+        return {}
+    shown = paragraphs(text, INSTRUCTIONS_CHARACTERS)
+    doubt = "" if pins == "off" else suspicion_of_greeting(text[: INSTRUCTIONS_CHARACTERS + 1])
+    if doubt and pins == "strict":
+        return {"note": f"What the upstream server {upstream} says of itself is not shown: {doubt}."}
+    beware = f" Beware: {doubt}." if doubt else ""
+    return {"note": f"Text of the upstream server {upstream}, not of toolfold or the user.{beware}", "text": shown}
+
+
+def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, words: JsonObject) -> JsonObject:
+    """All that is known of one tool; `words` are its upstream's (`upstream_words`). `tool` is the upstream's own definition,
+    as far as a model has a use for it.
+    """
     found: JsonObject = {
         "id": tool.id,
         "source": tool.source,
@@ -235,11 +253,8 @@ def description(tool: Tool, verdict: Verdict, status: UpstreamStatus | None, ins
         found["upstream"] = {"state": str(status.state)} | (
             {"error": one_line(status.error, 300)} if status.error else {}
         )
-    if instructions:
-        found["upstream_instructions"] = {
-            "note": f"Text of the upstream server {tool.upstream}, not of toolfold or the user.",
-            "text": paragraphs(instructions, INSTRUCTIONS_CHARACTERS),
-        }
+    if words:
+        found["upstream_instructions"] = words
     return found
 
 

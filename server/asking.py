@@ -6,8 +6,9 @@ with the question, and comes again with the answer and a word of ours, by which 
 
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from server.clearance import Question
@@ -17,6 +18,9 @@ MOST_OPEN: Final = 256
 """Questions that wait for their answer. The oldest is forgotten, and would be asked again."""
 
 OPEN_SECONDS: Final = 300.0
+
+MOST_AT_ONCE: Final = 8
+"""Questions before one host's person, who would not read each of more. What is not asked is refused."""
 
 KEY: Final = "toolfold_approval"
 
@@ -37,6 +41,18 @@ class OpenQuestions:
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._asked: Counter[str] = Counter()  # by session, in the handshake era
+
+    @contextmanager
+    def room(self, session: str) -> Iterator[bool]:
+        """Whether one more may be put to this session's person now, where it counts until the block ends."""
+        self._asked[session] += 1
+        try:
+            yield self._asked[session] <= MOST_AT_ONCE
+        finally:
+            self._asked[session] -= 1
+            if not self._asked[session]:
+                del self._asked[session]
 
     def put(self, question: Question) -> JsonObject:
         """The result of a request that waits for the answer."""

@@ -1,12 +1,16 @@
 """The last steps before a call is sent: the operator's hook, and the approval of a person where the policy asks for it.
 
 Laws
-1. What the hook changes is validated again before a person is asked about it: who approves sees what will be sent.
+1. What the hook changes is validated again before a person is asked about it: who approves sees what will be sent, with
+   what nobody sees in escapes, and how much of it there was no room for.
 2. No answer is a refusal: a timeout, a host that cannot ask, an answer that is not plainly yes.
 3. A refusal says what a person can do about it, and the call was not made.
+4. What was cleared is what is sent: not a tool that has changed meanwhile, nor under rules that have become stricter. A
+   hook takes seconds, a person minutes.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
@@ -20,7 +24,7 @@ import anyio.to_thread
 from index import Tool
 from server.access import Access, Caller, Verdict
 from server.approvals import DEFAULT_MINUTES, Approvals, definition_digest
-from server.clean import one_line
+from server.clean import escaped
 from server.errors import GatewayError
 from server.hooks import Hook
 from server.redaction import Redactor
@@ -54,6 +58,7 @@ class Clearing:
     hook: Hook | None
     approvals: Approvals
     redact: Redactor
+    still_holds: Callable[[], bool]
 
     async def hooked(self, tool: Tool, arguments: JsonObject) -> JsonObject | None:
         """Other arguments to call with, if the hook wants that.
@@ -74,11 +79,17 @@ class Clearing:
         """Returns once a person has agreed, where that is needed.
 
         Raises:
-            GatewayError: nobody has.
+            GatewayError: nobody has, or what was agreed to is not what there is now.
         """
+        await self._agreed(tool, arguments, ask)
+        if not self.still_holds():
+            message = f"{tool.id} was not called: it, or what the policy says of it, has changed meanwhile."
+            raise GatewayError("tool_changed", message, "Describe it again, and call it again if it is still there.")
+
+    async def _agreed(self, tool: Tool, arguments: JsonObject, ask: Ask | None) -> None:
         if self.access.verdict(tool) is Verdict.ALLOW:
             return
-        profiles = ",".join(self.access.profiles)
+        profiles = ",".join(re.sub(r"([\\,])", r"\\\1", name) for name in self.access.profiles)
         if await anyio.to_thread.run_sync(self.approvals.allow, tool, profiles):
             return
         if ask is not None:
@@ -95,7 +106,14 @@ class Clearing:
 
     def _question(self, tool: Tool, arguments: JsonObject) -> Question:
         written = json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str)
-        shown = one_line(self.redact.without_known(written), SHOWN_ARGUMENTS)
+        shown = _shown(self.redact.without_known(written))
         parts = [self.caller.session, tool.id, definition_digest(tool), written, *self.access.profiles]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
-        return Question(f"May {tool.id} be run with {shown}?", digest)
+        beware = f" Beware: {tool.warning}." if tool.warning else ""
+        return Question(f"May {tool.id} be run with {shown}?{beware}", digest)
+
+
+def _shown(written: str) -> str:
+    text = escaped(written)
+    more = len(text) - SHOWN_ARGUMENTS
+    return text if more <= 0 else f"{text[:SHOWN_ARGUMENTS]}… ({more:,} characters more, which are not shown)"

@@ -150,8 +150,8 @@ class Gateway:
             tool = await self.find(reference)
             seen.ids = (tool.id,)
             status = self._parts.statuses().get(tool.upstream)
-            status, instructions = status and self._parts.redacted(status), self._parts.instructions(tool.upstream)
-            answer = description(tool, self._access.verdict(tool), status, instructions)
+            status = status and self._parts.redacted(status)
+            answer = description(tool, self._access.verdict(tool), status, self._parts.words_of(tool.upstream))
             answer["call"] = way_to_call(tool, self.surface())
             seen.answered(answer)
         return answer
@@ -174,12 +174,9 @@ class Gateway:
                 seen.ids = (READ_RESULT_ID,)
                 result = await parts.calls.read_result(call, reader, lambda: parts.running_gateways(access))
             else:
-                try:
-                    tool = await self._find(call.reference, access)
-                except GatewayError as unknown:
-                    tool = await self._found_after_start(call.reference, access, unknown)
+                tool = await self._found_for_call(call.reference, access)
                 seen.ids = (tool.id,)
-                clearing = parts.clearing(tool, self._caller, self.surface)
+                clearing = parts.clearing(tool, self._caller, self._current)
                 if tool.source == CLIENT:
                     raise run_by_the_host(tool)
                 try:
@@ -265,15 +262,22 @@ class Gateway:
             raise unavailable(known)
         raise with_starting(unresolved(found, self.surface()), self._parts.reachable(access), snapshot.listed)
 
-    async def _found_after_start(self, reference: str, access: Access, unknown: GatewayError) -> Tool:
-        """For a call: waits for the upstream that its id names, where that is why the tool is not known."""
-        owner = upstream_in(reference)
-        if unknown.code != "still_starting" or not access.may_reach(owner):
-            raise unknown
+    async def _found_for_call(self, reference: str, access: Access) -> Tool:
+        """As its upstream lists it now: one that is still to start is waited for, and may then have another tool."""
+        try:
+            tool = await self._find(reference, access)
+            owner, reference = tool.upstream, tool.id
+            if tool.source == CLIENT or (self._parts.is_ready(owner) and not tool.cached):
+                return tool
+        except GatewayError as unknown:
+            owner = upstream_in(reference)
+            if unknown.code != "still_starting" or not access.may_reach(owner):
+                raise
         try:
             await self._parts.hurry(owner)
         except UpstreamError as error:
             raise UpstreamFailure(owner, error) from None
+        await self._parts.library.caught_up()
         return await self._find(reference, access)
 
     async def _look_up(self, queries: Sequence[str], count: int) -> tuple[Snapshot, tuple[Found, ...]]:

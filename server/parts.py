@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
 from index import Near, Tool, Unresolved
 from server.access import Access, Accesses, Caller, Verdict
-from server.answers import unresolved
-from server.approvals import Approvals
+from server.answers import unresolved, upstream_words
+from server.approvals import Approvals, definition_digest
 from server.calling import CallPath
 from server.clearance import Clearing
 from server.config import GatewaySettings, ServerEntry
@@ -18,7 +19,7 @@ from server.publishing import Publisher
 from server.redaction import Redactor
 from server.surface import NOTHING_PUBLISHED, Surface
 from server.telemetry import Sink
-from upstream_clients import UNNAMED, State, UpstreamStatus
+from upstream_clients import UNNAMED, JsonObject, State, UpstreamStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Parts:
     gateways: Callable[[], Mapping[str, str]]
     statuses: Callable[[], Mapping[str, UpstreamStatus]]
     want: Callable[[str], None]
+    is_ready: Callable[[str], bool]
     hurry: Callable[[str], Awaitable[None]]
     redact: Redactor
     near: Callable[[], Near | None]
@@ -57,6 +59,10 @@ class Parts:
         server = self.servers.get(tool.upstream)
         return tool.trusted or "safe" in (self.settings.hints, server.hints if server else "off")
 
+    def words_of(self, upstream: str) -> JsonObject:
+        """What the upstream says of itself, fit to be shown."""
+        return upstream_words(upstream, self.instructions(upstream), self.settings.pins)
+
     def redacted(self, status: UpstreamStatus) -> UpstreamStatus:
         return replace(status, error=self.redact(status.error), hint=self.redact(status.hint))
 
@@ -69,9 +75,8 @@ class Parts:
         ready = {status.owner for status in self.reachable(access) if status.state is State.READY}
         return [owner for owner, node in self.gateways().items() if node != UNNAMED and owner in ready]
 
-    def clearing(self, tool: Tool, caller: Caller, surface: Callable[[], Surface]) -> Clearing | None:
+    def clearing(self, tool: Tool, caller: Caller, current: "Current") -> Clearing | None:
         """What stands before a call of the tool; None where nothing does. By the rules of now, however long it took to find.
-        `surface` is what the caller is shown.
 
         Raises:
             GatewayError: the policy blocks it, or does not let it be seen any more.
@@ -80,13 +85,14 @@ class Parts:
         if self.hook is None and access.sees_all and access.allows_all:
             return None
         if not access.sees(tool):
-            raise unresolved(Unresolved(tool.id, ambiguous=False, candidates=()), surface())
+            raise unresolved(Unresolved(tool.id, ambiguous=False, candidates=()), current.surface(access))
         if access.verdict(tool) is Verdict.BLOCK:
             hint = "Do without it. Only the operator can change that, in the configuration of toolfold."
             raise GatewayError("blocked_by_policy", f"{tool.id} was not called: the policy blocks it.", hint)
         if self.hook is None and access.allows_all:
             return None
-        return Clearing(access, caller, self.hook, self.approvals, self.redact)
+        still_holds = partial(current.still_holds, tool, access, caller)
+        return Clearing(access, caller, self.hook, self.approvals, self.redact, still_holds)
 
 
 _Kind: TypeAlias = tuple[tuple[str, ...], bool]
@@ -120,6 +126,15 @@ class Current:
             former = known.surface if known else NOTHING_PUBLISHED
             known = self._views[kind] = self._viewed(snapshot, former, access)
         return known.surface
+
+    def still_holds(self, tool: Tool, access: Access, caller: Caller) -> bool:
+        """Whether what was cleared under this access is the tool that there is now, and may be called no less freely."""
+        by_now = self.parts.accesses.of(caller)
+        now = self.parts.library.snapshot.catalog.resolve(tool.id, by_now.sees)
+        if not isinstance(now, Tool):
+            return False
+        is_same = now.definition is tool.definition or definition_digest(now) == definition_digest(tool)
+        return is_same and by_now.verdict(now) <= access.verdict(tool)
 
     def _viewed(self, snapshot: Snapshot, former: Surface, access: Access) -> _View:
         publisher = self.parts.publisher

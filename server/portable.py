@@ -8,6 +8,7 @@ Laws
 3. The result is bounded, however the references of the original multiply or recur.
 4. Property names that strict APIs refuse are not published, required ones neither: one of them costs a host the whole
    request, with all its tools. They are named in the root's description, and `tool_call` takes them at any time.
+5. Texts that only a reader has a use for, titles and descriptions, hold nothing that a reader cannot see.
 """
 
 import json
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
-from server.clean import one_line
+from server.clean import one_line, visible
 from upstream_clients import JsonObject
 
 DEPTH: Final = 12
@@ -46,6 +47,8 @@ _VALUES: Final[Mapping[str, tuple[type, ...]]] = {
     "dependentRequired": (dict,),
 }
 """Keywords that hold no schema, and what they hold where they are sound."""
+
+_TEXTS: Final = frozenset({"title", "description"})
 
 _DISTINCT: Final = frozenset({"required", "type"})
 """Strict hosts refuse a name that is there twice, which is otherwise harmless."""
@@ -122,6 +125,8 @@ class _Writer:
             return {name: self._schema(schema, depth) for name, schema in value.items()}
         if key in _LISTED and isinstance(value, list):
             return [self._schema(schema, depth) for schema in value]
+        if key in _TEXTS and isinstance(value, str):
+            return visible(value)
         if key in _DISTINCT and isinstance(value, list) and all(isinstance(name, str) for name in value):
             return list(dict.fromkeys(value))
         return self.write(value, depth) if key in _SINGLE and isinstance(value, dict) else value

@@ -7,10 +7,10 @@ which may be anybody's. What an upstream lists is searched for exact values alon
 import json
 import logging
 import re
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from server.clean import visible
 from server.config.secrets import ISSUED, PRIVATE_KEY_BLOCK, URL_PASSWORD
@@ -31,6 +31,9 @@ _NAMED: Final = re.compile(
 
 SHAPES: Final = (PRIVATE_KEY_BLOCK, ISSUED, URL_PASSWORD, _BEARER, _NAMED)
 """What is secret by its shape: the last group of each, or the whole where there is none."""
+
+
+_ESCAPED: Final = re.compile("%[0-9A-F]{2}")
 
 
 class Redactor:
@@ -101,7 +104,14 @@ def _forms(secret: str) -> set[str]:
     lines = {line.strip() for line in secret.splitlines() if len(line.strip()) >= SHORTEST_PART}
     encoded = secret.encode("utf-8", "surrogatepass")
     in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    return {secret, folded, quote(encoded, safe=""), b64encode(encoded).decode().rstrip("="), *in_json, *lines} - {""}
+    in_base_64 = {work(encoded).decode().rstrip("=") for work in (b64encode, urlsafe_b64encode)}
+    return {secret, folded, *_in_address(encoded), *in_base_64, *in_json, *lines} - {""}
+
+
+def _in_address(secret: bytes) -> set[str]:
+    """With slashes or without, a plus for a space or not, and in either case of letters."""
+    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret), quote_plus(secret, safe="/")}
+    return quoted | {_ESCAPED.sub(lambda match: match[0].lower(), text) for text in quoted}
 
 
 class RedactingFormatter(logging.Formatter):

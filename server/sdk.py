@@ -27,6 +27,7 @@ from mcp_types import (
     ServerCapabilities,
     SubscriptionsListenRequestParams,
 )
+from pydantic import ValidationError
 
 from server import tracing
 from server.access import Caller
@@ -157,7 +158,7 @@ class SdkServer:
             return {**greeting, "instructions": self._face.surface(self._greeted(ctx)).instructions}
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        asking = _Asking(ctx, self._questions)
+        asking = _Asking(ctx, self._questions, self._caller_of(ctx).session)
         result = await self._call(ctx, asking)
         if ctx.protocol_version != MODERN_VERSION:
             return result
@@ -238,9 +239,10 @@ class SdkServer:
 class _Asking:
     """Asks the person at one request's host. `wanted` is the answer to the request where the host is to come again."""
 
-    def __init__(self, ctx: Context, questions: OpenQuestions) -> None:
+    def __init__(self, ctx: Context, questions: OpenQuestions, session: str) -> None:
         self._ctx = ctx
         self._questions = questions
+        self._session = session
         self.wanted: JsonObject | None = None
 
     @property
@@ -257,11 +259,14 @@ class _Asking:
             if answer is None:
                 self.wanted = self._questions.put(question)
             return answer is True
-        try:
-            result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
-        except MCPError:
-            return False
-        return is_yes(result.action, result.content)
+        with self._questions.room(self._session) as is_asked:
+            try:
+                result = is_asked and await self._ctx.session.elicit_form(
+                    question.message, SCHEMA, self._ctx.request_id
+                )
+            except (MCPError, ValidationError):  # whatever a host says instead of an answer is none
+                return False
+        return bool(result) and is_yes(result.action, result.content)
 
 
 class _Server(Server[Any]):

@@ -123,6 +123,7 @@ def parts_of(settings: Settings, standing: Standing) -> Parts:
         keeper.gateways,
         statuses,
         fleet.want,
+        fleet.is_ready,
         fleet.hurry,
         redact,
         standing.meanings.near,

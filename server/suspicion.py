@@ -11,13 +11,14 @@ Laws
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from server.clean import visible
 from server.suspicion_phrases import PHRASES, WORDS
+from server.suspicion_words import ADDRESSES, OTHER_TOOLS, PUSHES, Phrase
 
 MOST_CHARACTERS: Final = 64 * 1024
 """Of all texts of one definition. The largest of a real server has 20 KiB."""
@@ -86,6 +87,8 @@ UNSEEN: Final = (
 
 UNSEEN_ASCII: Final = tuple((pattern, what) for pattern, what in UNSEEN if pattern in (_TERMINAL, _FAR, _COMMENT))
 
+NOT_IN_GREETINGS: Final = tuple(one for one in PHRASES if one.meaning not in (ADDRESSES, OTHER_TOOLS, PUSHES))
+
 _SENTENCE: Final = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n|\n\s*(?:[-*\u2022#]|\d+[.)])\s")
 _WORD: Final = re.compile(r"[a-z]{2,}")
 
@@ -101,6 +104,12 @@ def suspicion(definition: Mapping[str, object]) -> str:
             if found := _hidden_in(text) or _said_in(_as_read(text)):
                 return f"its {part if part in _PARTS else 'definition'} {found}"
     return ""
+
+
+def suspicion_of_greeting(text: str) -> str:
+    """The same of what a server says to the model when it is met, as it may: how its tools are used, and when."""
+    found = _hidden_in(text) or _said_in(_as_read(text), NOT_IN_GREETINGS)
+    return f"it {found}" if found else ""
 
 
 def rules_mark() -> str:
@@ -137,12 +146,12 @@ def _as_read(text: str) -> str:
     return visible(unicodedata.normalize("NFKC", text)).translate(_FOLDED).lower()
 
 
-def _said_in(text: str) -> str:
+def _said_in(text: str, phrases: Sequence[Phrase] = PHRASES) -> str:
     if len(text) < SHORTEST_PHRASE or WORDS.isdisjoint(_WORD.findall(text)):
         return ""
     for sentence in _pieces(text):
         words = frozenset(_WORD.findall(sentence))
-        for phrase in PHRASES:
+        for phrase in phrases:
             if not phrase.words.isdisjoint(words) and phrase.is_said_in(sentence):
                 return phrase.meaning
     return ""

@@ -24,7 +24,7 @@ from upstream_clients.framing import JsonObject
 from upstream_clients.lane import Lane
 from upstream_clients.peer import Progress
 from upstream_clients.platform import current_platform
-from upstream_clients.status import UpstreamListing, UpstreamSpec, UpstreamStatus
+from upstream_clients.status import State, UpstreamListing, UpstreamSpec, UpstreamStatus
 from upstream_clients.upstream import OnListing, OnStatus, Surroundings, Upstream
 from upstream_clients.watchdog import Watchdog
 
@@ -76,6 +76,11 @@ class Fleet:
         """Starts a lazy upstream. One that has just been removed is not started."""
         if owner in self._members:
             self._members[owner].upstream.want()
+
+    def is_ready(self, owner: str) -> bool:
+        """Whether a call would go through at once, to a server that has listed its tools."""
+        member = self._members.get(owner)
+        return member is not None and member.upstream.status.state is State.READY
 
     async def hurry(self, owner: str) -> None:
         """See `Lane.hurry`. There is nothing to wait for in one that is not running."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from index import Tool
 from server.approvals import DEFAULT_MINUTES, MOST_MINUTES, Approvals
 from server.cli.configured import answered
 from server.cli.engine import Engine, run
@@ -33,17 +34,19 @@ def approve(
     with reporting(as_json=as_json) as output:
         found = answered(config or [], upstream_in(tool))
 
-        async def look(engine: Engine) -> str:
+        async def look(engine: Engine) -> Tool:
             known = await engine.find(tool, Wait(wait), live=False)
             try:
                 Approvals(found.directories.state).add(known, profile, minutes)
             except OSError as error:
                 failure = GatewayError("not_stored", f"It could not be written down ({error.strerror}).")
                 raise Failure(ExitCode.FAILED, failure) from None
-            return known.id
+            return known
 
-        tool_id = run(found, output, look)
+        allowed = run(found, output, look)
         if as_json:
-            output.json({"id": tool_id, "minutes": minutes, "profile": profile})
-        else:
-            output.say(f"{tool_id} may be run for {minutes} minute{'' if minutes == 1 else 's'}.")
+            output.json({"id": allowed.id, "minutes": minutes, "profile": profile, "warning": allowed.warning})
+            return
+        output.say(f"{allowed.id} may be run for {minutes} minute{'' if minutes == 1 else 's'}.")
+        if allowed.warning:
+            output.say(f"Look at it with `toolfold trust {allowed.upstream} {allowed.name}`: {allowed.warning}.")

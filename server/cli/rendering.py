@@ -203,8 +203,11 @@ def departures(tools: list[JsonObject], output: Output) -> None:
         held = ", and is held back" if text(tool, "exposure") == Exposure.QUARANTINED else ""
         output.line(one_line(escaped(text(tool, "id")), ID_CHARACTERS), "bold cyan")
         output.line(f"  {text(tool, 'warning')}{held}", "dim")
-        for line in words(tool, "difference")[:DIFFERENCE_LINES]:
+        difference = words(tool, "difference")
+        for line in difference[:DIFFERENCE_LINES]:
             output.line(f"  {paragraphs(line, DESCRIPTION_CHARACTERS)}", DIFFERENCE_STYLES.get(line[:1], ""))
+        if (more := len(difference) - DIFFERENCE_LINES) > 0:
+            output.line(f"  … {more:,} lines more, which --json shows", "bold")
         output.line()
     if not tools:
         output.say("Every tool is what was accepted.")

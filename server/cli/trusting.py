@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from functools import partial
+from itertools import islice
 from typing import Annotated, Final
 
 import typer
@@ -25,6 +26,9 @@ from upstream_clients import JsonObject
 
 CONTEXT_LINES: Final = 2
 """Around a changed line of a definition: enough to see which parameter it belongs to."""
+
+HEADING_LINES: Final = 2
+"""Of a difference: the names of what is compared. A line of a definition may look the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ def _accept(pins: Pins, departures: Sequence[Departure]) -> None:
 def _difference(before: JsonObject | None, after: JsonObject) -> Iterator[str]:
     """The lines of a unified diff, without its heading; every line where nothing was accepted before."""
     lines = unified_diff(_lines(before or {}), _lines(after), n=CONTEXT_LINES, lineterm="")
-    return (line for line in lines if not line.startswith(("---", "+++", "@@")))
+    return (line for line in islice(lines, HEADING_LINES, None) if not line.startswith("@@"))
 
 
 def _lines(definition: JsonObject) -> list[str]:

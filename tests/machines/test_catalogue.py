@@ -199,7 +199,7 @@ def _check(snapshot: Snapshot, expected: Expected) -> None:
         found = catalog.resolve(key)
         assert isinstance(found, Tool) == (key in reachable)
         if isinstance(found, Tool):
-            described = description(found, Verdict.ALLOW, None, "")
+            described = description(found, Verdict.ALLOW, None, {})
             assert (described["id"], described["tool"]) == (key, definition)
     assert index is not None
     for word in WORDS:

@@ -1,8 +1,10 @@
 """What stands between a valid call and its dispatch: the operator's hook, and a person's word."""
 
+import asyncio
 import json
 import shlex
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,14 +19,14 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from server.access import Caller
 from server.approvals import MOST_MINUTES, Approvals
-from server.asking import MOST_OPEN, OpenQuestions
+from server.asking import MOST_AT_ONCE, MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
 from server.face import ToolRequest
-from server.hooks import Hook, HookAnswer
+from server.hooks import AT_A_TIME, MOST_THREADS, Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
-from tests.support.hosts import SERVE, environment
+from tests.support.hosts import SERVE, environment, open_host, part
 from tests.support.upstreams import entry, received, write_config
 from tests.support.waiting import until
 from upstream_clients import JsonObject, process_birth
@@ -137,18 +139,59 @@ def failing(_event: JsonObject) -> JsonObject:
     raise ValueError("no")
 
 
+def exiting(_event: JsonObject) -> JsonObject:
+    sys.exit("no")
+
+
+async def exiting_later(_event: JsonObject) -> JsonObject:
+    sys.exit("no")
+
+
+async def cancelling(_event: JsonObject) -> JsonObject:
+    raise asyncio.CancelledError
+
+
 @pytest.mark.parametrize(
     ("function", "answer"),
     [
         ("plain", HookAnswer(is_allowed=False, reason="not mcp:one:add")),
         ("awaited", HookAnswer(is_allowed=True)),
         ("failing", NO_ANSWER),
+        ("exiting", NO_ANSWER),
+        ("exiting_later", NO_ANSWER),
+        ("cancelling", NO_ANSWER),
         ("missing", NO_ANSWER),
     ],
 )
 async def test_a_callable_answers_too(monkeypatch: pytest.MonkeyPatch, function: str, answer: HookAnswer) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert await Hook((f"test_clearance:{function}",), {}, 20)(EVENT) == answer
+
+
+release = threading.Event()
+
+
+def hanging(_event: JsonObject) -> JsonObject:
+    release.wait(30)
+    return {"decision": "allow"}
+
+
+async def test_a_callable_that_hangs_costs_a_bounded_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    hook, before = Hook(("test_clearance:hanging",), {}, 0.2), threading.active_count()
+    answers: list[HookAnswer] = []
+
+    async def ask() -> None:
+        answers.append(await hook(EVENT))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(64):
+            tasks.start_soon(ask)
+    hang = sys.modules["test_clearance"].release
+    hang.set()
+    assert {answer.is_allowed for answer in answers} == {False}
+    assert answers[-1] == NO_ANSWER
+    assert threading.active_count() - before <= MOST_THREADS + AT_A_TIME
 
 
 @asynccontextmanager
@@ -239,6 +282,18 @@ async def test_without_a_host_that_can_ask_a_call_is_refused_until_a_person_appr
     assert sent(tmp_path) == [{"n": 2}]
 
 
+async def test_an_approval_for_one_profile_is_none_for_two_that_are_called_so_together(tmp_path: Path) -> None:
+    profiles = {"a": {}, "b": {"clients": ["x"]}, "a,b": {}}
+    both, one = Caller("a", client="x"), Caller("a,b")
+    async with gateway(tmp_path, adder(tmp_path), {**ASKING, "profiles": profiles}) as opened:
+        [tool] = opened.running.library.snapshot.catalog.tools()
+        ask = partial(opened.ask, "tool_call", {"id": "add", "args": {"n": 1}})
+        assert str(error_of(await ask(caller=one))["hint"]).endswith("--profile 'a\\,b'")
+        Approvals(tmp_path / "toolfold-state").add(tool, "a\\,b", 10)
+        assert "isError" not in await ask(caller=one)
+        assert error_of(await ask(caller=both))["code"] == "approval_needed"
+
+
 async def test_an_approval_is_for_this_very_tool_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with gateway(tmp_path, adder(tmp_path)) as opened:
         [tool] = opened.running.library.snapshot.catalog.tools()
@@ -296,6 +351,48 @@ async def test_a_host_that_can_ask_asks_its_person(tmp_path: Path, mode: str) ->
     assert [result.is_error for result in results] == [False, True, True]
     assert asked == [f'May mcp:one:add be run with {{"n": {n}}}?' for n in range(len(answers))]
     assert sent(tmp_path) == [{"n": 0}]
+
+
+NO_ANSWERS = [
+    {"action": "maybe"},
+    {},
+    {"action": "accept", "content": [True]},
+    {"action": "accept", "content": {"allow": "true"}},
+    {"action": "accept", "content": {"allow": 1}},
+    {"action": "accept", "content": {"allow": True, "besides": {"deep": 1}}},
+]
+
+
+async def test_whatever_a_host_says_instead_of_an_answer_is_a_refusal_in_words(tmp_path: Path) -> None:
+    async with open_host(write_config(tmp_path, adder(tmp_path), ASKING), era="ungreeted") as host:
+        await host.greet(capabilities={"elicitation": {}})
+        for count, answer in enumerate(NO_ANSWERS, 1):
+            number = await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": 1}})
+            question = await host.notified("elicitation/create", count)
+            await host.write(json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": answer}).encode() + b"\n")
+            refused = part(await host.answer(number), "result")
+            assert error_of(refused)["code"] == "approval_needed"
+    assert sent(tmp_path) == []
+
+
+async def test_a_person_is_asked_few_questions_at_a_time_and_none_for_a_call_that_was_given_up(tmp_path: Path) -> None:
+    async with open_host(write_config(tmp_path, adder(tmp_path), ASKING), era="ungreeted") as host:
+        await host.greet(capabilities={"elicitation": {}})
+        numbers = [await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": n}}) for n in range(20)]
+        questions = [await host.notified("elicitation/create", times) for times in range(1, MOST_AT_ONCE + 1)]
+        texts = [str(part(question, "params")["message"]) for question in questions]
+        asked = [n for text in texts for n in range(20) if f'{{"n": {n}}}' in text]
+        refused = [part(await host.answer(numbers[n]), "result") for n in range(20) if n not in asked]
+        assert {str(error_of(answer)["code"]) for answer in refused} == {"approval_needed"}
+        await host.say("notifications/cancelled", {"requestId": numbers[asked[0]]})
+        yes = {"action": "accept", "content": {"allow": True}}
+        await host.write(json.dumps({"jsonrpc": "2.0", "id": questions[0]["id"], "result": yes}).encode() + b"\n")
+        last = await host.post_call("tool_call", {"id": "mcp:one:add", "args": {"n": 20}})
+        question = await host.notified("elicitation/create", MOST_AT_ONCE + 1)
+        await host.write(json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": yes}).encode() + b"\n")
+        assert "isError" not in part(await host.answer(last), "result")
+        assert len([one for one in host.received if one.get("method") == "elicitation/create"]) == MOST_AT_ONCE + 1
+    assert sent(tmp_path) == [{"n": 20}]
 
 
 async def test_a_question_stands_for_its_caller_too(tmp_path: Path) -> None:

@@ -222,6 +222,17 @@ def test_what_is_said_of_properties_that_are_left_out_is_bounded() -> None:
     assert " and 40 more. " in text
 
 
+def test_texts_for_readers_hold_nothing_that_nobody_sees_and_values_stay_as_they_are() -> None:
+    sly = "Of\u200b it.\x1b[8m\U000e0041\u202e\nAll"
+    inner: JsonObject = {"type": "string", "title": sly, "description": sly, "default": sly, "enum": [sly]}
+    schema: JsonObject = {"description": sly, "properties": {"title": inner}}
+    assert portable_schema(schema) == {
+        "type": "object",
+        "description": "Of it.\nAll",
+        "properties": {"title": {**inner, "title": "Of it.\nAll", "description": "Of it.\nAll"}},
+    }
+
+
 def test_a_tuple_of_an_older_draft_is_left_open() -> None:
     pair = {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False}
     schema: JsonObject = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"pair": pair}}

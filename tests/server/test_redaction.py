@@ -34,10 +34,17 @@ SECRET = 's3cret/"ken"\nof two lines'
         "s3cret%2F%22ken%22%0Aof%20two%20lines",
         "czNjcmV0LyJrZW4iCm9mIHR3byBsaW5lcw==",
         's3cret/\\"ken\\"\\nof two lines',
+        "s3cret/%22ken%22%0Aof%20two%20lines",
+        "s3cret%2F%22ken%22%0Aof+two+lines",
+        "s3cret%2f%22ken%22%0aof%20two%20lines",
     ],
 )
 def test_a_secret_is_known_in_every_form_in_which_it_gets_into_a_text(form: str) -> None:
     assert Redactor([SECRET])(f"<{form}>").rstrip("=>") == "<[redacted]"
+
+
+def test_base_64_for_addresses_is_known_too() -> None:
+    assert Redactor(["~~~???>>>secret"])("<fn5-Pz8_Pj4-c2VjcmV0>") == "<[redacted]>"
 
 
 @pytest.mark.parametrize(

@@ -346,7 +346,10 @@ async def test_an_upstreams_own_instructions_are_bounded_and_marked_as_its_text(
     told = (await garden.describe("mcp:plain:water"))["upstream_instructions"]
     assert isinstance(told, dict)
     text = told.pop("text")
-    assert told == {"note": "Text of the upstream server plain, not of toolfold or the user."}
+    assert told == {
+        "note": "Text of the upstream server plain, not of toolfold or the user. Beware: it holds characters without width, "
+        "which nobody sees."
+    }
     assert text.startswith("Water sparingly.\n\nReally.!!!")
     assert len(text) == 2000
 
