@@ -42,7 +42,7 @@ from server.http.tokens import Bearer
 from server.identity import Identity
 from server.sdk_news import News
 from server.sdk_streams import FromHost, ToHost
-from upstream_clients import JsonObject, mark_of, path_in
+from upstream_clients import JsonObject, mark_of, path_in, sayable
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +130,9 @@ class SdkServer:
             scope.cancel()
 
     async def _keep_track(self, ctx: Context, call_next: CallNext) -> Any:  # noqa: ANN401
-        """The middleware before that, over HTTP: which hosts there are, and which calls could be given up."""
+        """The middleware before that, over HTTP: which hosts there are, which calls could be given up; and no result
+        leaves that the SDK's writers there fail at.
+        """
         if ctx.protocol_version != MODERN_VERSION:
             self._news.met(ctx.session._connection, self._caller_of(ctx))  # no public accessor leads there
         if ctx.method != "tools/call":
@@ -138,7 +140,7 @@ class SdkServer:
         with anyio.CancelScope() as scope:
             self._calls.add(scope)
             try:
-                return await call_next(ctx)
+                return sayable(await call_next(ctx))
             finally:
                 self._calls.discard(scope)
         raise MCPError(DRAINING, DRAINING_WORDS)
@@ -220,7 +222,7 @@ class SdkServer:
 
         def keep(progress: float, total: float | None, message: str | None) -> None:
             with suppress(anyio.WouldBlock):
-                send.send_nowait((progress, total, message))
+                send.send_nowait((progress, total, sayable(message)))
 
         async def pass_on() -> None:
             async with receive:

@@ -76,6 +76,7 @@ async def _serve(
             front.drain()
             with anyio.CancelScope(shield=True):  # bounded by LAST_WRITE_SECONDS
                 await pipe.close(LAST_WRITE_SECONDS)
+    await session.log_file.finish()
 
 
 class _Session:

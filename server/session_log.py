@@ -82,8 +82,12 @@ class SessionLog:
                 await anyio.to_thread.run_sync(self._write, *self._taken())
                 await anyio.sleep(SPACING_SECONDS)
         finally:
-            with anyio.move_on_after(LAST_WRITE_SECONDS, shield=True):
-                await anyio.to_thread.run_sync(self._write, *self._taken(), abandon_on_cancel=True)
+            await self.finish()
+
+    async def finish(self) -> None:
+        """Writes what has come since. For the very end, too: calls that were under way end after `run`."""
+        with anyio.move_on_after(LAST_WRITE_SECONDS, shield=True):
+            await anyio.to_thread.run_sync(self._write, *self._taken(), abandon_on_cancel=True)
 
     def _taken(self) -> tuple[list[Event], int]:
         taken, self._waiting = (self._waiting, self._lost), []

@@ -20,7 +20,7 @@ from upstream_clients.errors import (
     UpstreamUnauthorized,
 )
 from upstream_clients.fleet import Fleet, open_fleet
-from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse
+from upstream_clients.framing import JsonObject, LineSplitter, NotAMessage, dump, parse, sayable
 from upstream_clients.openclaw import (
     CORE_OWNER,
     DIRECT_META,
@@ -86,4 +86,5 @@ __all__ = [
     "path_in",
     "process_birth",
     "run_program",
+    "sayable",
 ]

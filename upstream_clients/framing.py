@@ -12,9 +12,10 @@ Laws
 import json
 import sys
 from math import copysign, isinf
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias, TypeVar, cast
 
 JsonObject: TypeAlias = dict[str, object]
+T = TypeVar("T")
 
 MAX_DEPTH: Final = 200
 """Deeper than any sane result, and below the depth (about 255) at which pydantic and JSON encoders give up."""
@@ -123,6 +124,16 @@ def dump(message: JsonObject) -> bytes:
         return _COMPACT.encode(message).encode("utf-8") + NEWLINE
     except UnicodeEncodeError:
         return _ESCAPED.encode(message).encode("ascii") + NEWLINE
+
+
+def sayable(value: T) -> T:
+    """The same with a mark for each half of a surrogate pair, for writers that cannot escape what UTF-8 can't say."""
+    text = _COMPACT.encode(value)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return cast(T, json.loads(text.encode("utf-8", "replace")))
+    return value
 
 
 def _refuse_constant(_name: str) -> NoReturn:

@@ -13,6 +13,11 @@ from server.errors import GatewayError
 from server.surface import Surface
 from upstream_clients import JsonObject
 
+UNFOLDED: Final = "false"
+"""The mode in which nothing is folded, as a configuration, a log and a bill have it; `auto` may have chosen it."""
+
+NOTHING_FOLDED: Final = "Nothing is folded: every tool is published by itself."
+
 ENCODING: Final = "o200k_base"
 
 TASK_BYTES: Final = 1_849 + 1_284
@@ -30,6 +35,7 @@ def bill(tools: Iterable[Tool], surface: Surface, *, exact: bool) -> JsonObject:
     saved = sizes["direct"] - sizes["published"]
     counted = {side: _count(text) for side, text in sides.items()} if exact else {}
     return {
+        "mode": surface.mode_as_written,
         "tools": len(reachable),
         **{side: {"bytes": size, "tokens": approximate_tokens(size)} for side, size in sizes.items()},
         "task": {"bytes": TASK_BYTES, "tokens": approximate_tokens(TASK_BYTES)},
@@ -48,7 +54,9 @@ def show_bill(document: JsonObject, output: Output) -> None:
     ]
     output.records(("in a prompt", "bytes", "≈ tokens", ENCODING if exact else ""), rows)
     tasks = document["tasks_until_direct_is_cheaper"]
-    if document["folding_pays"]:
+    if document["mode"] == UNFOLDED:
+        output.line(NOTHING_FOLDED)
+    elif document["folding_pays"]:
         output.line(
             f"Folding is cheaper for the first {tasks:,} tasks of a session. Tokens are bytes / {BYTES_PER_TOKEN}."
         )

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from server.clean import one_line
+from server.cli.billing import NOTHING_FOLDED, UNFOLDED
 from server.cli.configured import configured
 from server.cli.documents import inner, members, number, text, words
 from server.cli.exits import ExitCode, Failure
@@ -125,7 +126,7 @@ def _show(session: JsonObject, output: Output) -> None:
         output.line()
         output.records(("called", "times", "failed", "ms"), [_called(one) for one in called])
     output.line()
-    _show_bill(inner(session, "bill"), output)
+    _show_bill(session, output)
     output.line()
 
 
@@ -139,7 +140,8 @@ def _called(one: JsonObject) -> tuple[str, ...]:
     )
 
 
-def _show_bill(bill: JsonObject, output: Output) -> None:
+def _show_bill(session: JsonObject, output: Output) -> None:
+    bill = inner(session, "bill")
     rows = {
         "every schema up front": "direct",
         "published up front": "up_front",
@@ -154,6 +156,8 @@ def _show_bill(bill: JsonObject, output: Output) -> None:
     saved = number(inner(bill, "saved"), "tokens") or 0
     if bill.get("folding_pays"):
         output.line(f"Folding has saved about {saved:,.0f} tokens.", "green")
+    elif text(session, "mode") == UNFOLDED:
+        output.line(NOTHING_FOLDED)
     else:
         output.line(
             f"Folding has not paid: it cost about {-saved:,.0f} tokens more than every schema up front. "
@@ -171,7 +175,9 @@ def _size(cost: JsonObject) -> str:
 
 
 def _plural(kind: str, count: object) -> str:
-    return kind if count == 1 else "runs of code" if kind == "code" else "searches" if kind == "search" else f"{kind}s"
+    if kind == "code":
+        return "run of code" if count == 1 else "runs of code"
+    return kind if count == 1 else "searches" if kind == "search" else f"{kind}s"
 
 
 def _count(value: float | None) -> str:

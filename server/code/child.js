@@ -125,6 +125,24 @@ async function loadEngine(bounds) {
   return runtime;
 }
 
+// As many of these bytes as there is room for, and no half of a character, which would come out longer than it went in.
+function wholeCharacters(bytes, room) {
+  let end = Math.min(room, bytes.length);
+  while (end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
+
+// How many brackets stand open at once in a JSON text.
+function depthOf(text) {
+  let open = 0;
+  let most = 0;
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+    if (sign === "[" || sign === "{") most = Math.max(most, ++open);
+    else if (sign === "]" || sign === "}") open--;
+  }
+  return most;
+}
+
 class Run {
   constructor(runtime, bounds, guestText) {
     this.runtime = runtime;
@@ -155,6 +173,7 @@ class Run {
   post(method, values) {
     if (this.calls >= this.bounds.calls) return `only ${this.bounds.calls} calls may be made in one run`;
     if (Buffer.byteLength(values) > this.bounds.argumentBytes) return "the arguments are too large";
+    if (depthOf(values) > this.bounds.argumentDepth) return "the arguments are nested too deep";
     this.queue.push({ type: "call", id: ++this.calls, method, values });
     this.sendQueued();
     return this.calls;
@@ -173,7 +192,7 @@ class Run {
     const bytes = Buffer.from(line);
     const isCut = bytes.length >= room || ++this.lines >= this.bounds.logLines;
     this.logged = isCut ? this.bounds.logBytes : this.logged + bytes.length;
-    writeFrame({ type: "log", level, text: bytes.subarray(0, room).toString(), isCut });
+    writeFrame({ type: "log", level, text: wholeCharacters(bytes, room), isCut });
   }
 
   tell(name, ...values) {

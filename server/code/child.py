@@ -58,6 +58,7 @@ class Bounds:
     logLines: int = 2_000  # noqa: N815
     resultBytes: int = 256 * 1024  # noqa: N815
     argumentBytes: int = 256 * 1024  # noqa: N815
+    argumentDepth: int = 190  # noqa: N815 - within what the parent takes for a message, 200
     errorCharacters: int = 4_000  # noqa: N815
     memoryBytes: int = 64 * 1024 * 1024  # noqa: N815
     stackBytes: int = 256 * 1024  # noqa: N815

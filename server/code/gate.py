@@ -70,7 +70,9 @@ class Gate:
         try:
             path = await anyio.to_thread.run_sync(self._present)
             key = await anyio.to_thread.run_sync(self._key, path)
-            node = await anyio.to_thread.run_sync(ask_node, path)
+            node = await anyio.to_thread.run_sync(
+                ask_node, path, abandon_on_cancel=True
+            )  # one that hangs holds nobody up
             await _try_out(Runtime(node, self._engine))
         except Unavailable as gone:
             if gone.lasting:

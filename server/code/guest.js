@@ -79,7 +79,7 @@
     tools,
   };
   // What this engine adds to the language, and the specification of this mode does not.
-  for (const name of ["performance", "queueMicrotask", "navigator", "gc", "bjson"]) delete globalThis[name];
+  for (const name of ["performance", "queueMicrotask", "navigator", "DOMException", "gc", "bjson"]) delete globalThis[name];
   for (const name in shownToCode) defineProperty(globalThis, name, { value: shownToCode[name], enumerable: true });
 
   function start(code) {

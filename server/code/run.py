@@ -218,10 +218,11 @@ def _failed(code: str, message: str, hint: str) -> Outcome:
 
 
 def _text(message: JsonObject, name: str) -> str:
+    """With a mark for each half of a surrogate pair, as where the child cut an error short: no answer could hold it."""
     value = message.get(name)
     if not isinstance(value, str):
         raise ChildEnded("it broke the protocol")
-    return value
+    return value.encode("utf-8", "replace").decode()
 
 
 def _parsed(text: str) -> object:

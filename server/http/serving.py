@@ -116,6 +116,7 @@ async def _serve(
                 await drain.wait()
                 await _drain(service, web, sdk)
         tasks.cancel_scope.cancel()
+    await service.log_file.finish()
 
 
 async def _drain(service: "_Service", web: "WebServer", sdk: "SdkServer") -> None:

@@ -76,6 +76,14 @@ def test_where_folding_loses_the_report_says_so(tmp_path: Path) -> None:
     assert bill["folding_pays"] is False
 
 
+def test_where_nothing_was_folded_the_report_does_not_advise_against_folding(tmp_path: Path) -> None:
+    own = {**published(800), "mode": "false"}
+    write_log(tmp_path, "20260101T000000-1", own, done("code", 0, outcome="runtime_unavailable"))
+    ran = toolfold(tmp_path, "stats", "--dir", str(tmp_path / "logs"))
+    assert "1 run of code" in ran.out
+    assert ran.out.rstrip().endswith("Nothing is folded: every tool is published by itself.")
+
+
 def test_the_log_shows_the_newest_events(tmp_path: Path) -> None:
     write_log(
         tmp_path, "20260101T000000-1", published(1_000), done("search", 17, "mcp:a:x"), done("call", 9, "mcp:a:x")
@@ -124,6 +132,12 @@ def test_the_bill_of_a_listing_says_what_is_cheaper(tmp_path: Path) -> None:
     assert isinstance(bill, dict)
     assert (bill["tools"], bill["folding_pays"]) == (200, True)
     assert bill["direct"]["tokens"] == round(bill["direct"]["bytes"] / 4.5)
+    write_config(tmp_path, {"few": entry(tools=200)}, {"toolSearch": False})
+    assert (
+        toolfold(tmp_path, "list", "--bill")
+        .out.rstrip()
+        .endswith("Nothing is folded: every tool is published by itself.")
+    )
 
 
 def test_exact_figures_need_a_tokenizer_and_say_which(tmp_path: Path) -> None:

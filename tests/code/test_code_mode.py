@@ -13,7 +13,7 @@ import pytest
 
 from server.code import Runtime
 from server.code.engine import engine_folder
-from server.code.node import Node
+from server.code.node import ASK_SECONDS, Node
 from server.config import Directories, load
 from server.face import Face
 from server.modes import Modes
@@ -286,6 +286,25 @@ async def test_the_mode_that_is_decided_is_tools_for_each_reason(
     decided = await modes.settled(settings)
     assert (settings.gateway.tool_search.mode, decided.gateway.tool_search.mode) == ("code", "tools")
     assert str(part(modes.state(), "fallback")["why"]).startswith(why)
+
+
+async def test_a_node_that_hangs_keeps_nobody_waiting_longer_than_the_trial_may_take(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging = tmp_path / "node"
+    hanging.write_text(f"#!/bin/sh\nwhile [ ! -e {tmp_path}/go ]; do sleep 0.1; done\n", encoding="utf-8")
+    hanging.chmod(0o755)
+    monkeypatch.setenv("TOOLFOLD_NODE", str(hanging))
+    monkeypatch.setattr("server.modes.DECIDE_SECONDS", 0.2)
+    settings = load([write_config(tmp_path, {}, CODE_MODE)], dict(os.environ), tmp_path)
+    modes = Modes(Directories(tmp_path / "c", tmp_path / "s", data))
+    try:
+        with anyio.fail_after(ASK_SECONDS / 2):
+            decided = await modes.settled(settings)
+    finally:
+        (tmp_path / "go").touch()
+    assert decided.gateway.tool_search.mode == "tools"
+    assert str(part(modes.state(), "fallback")["why"]).startswith("the isolated Node was not ready within")
 
 
 async def test_without_an_engine_the_mode_is_known_at_once_to_be_tools(tmp_path: Path, node: Node) -> None:

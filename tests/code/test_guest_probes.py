@@ -53,7 +53,7 @@ def probe(name: str, code: str, value: object = True, *, failure: str = "", aske
 
 
 NAMES = """["process","require","module","exports","global","Buffer","__dirname","fetch","WebSocket","XMLHttpRequest",
-"EventSource","setTimeout","setInterval","setImmediate","queueMicrotask","structuredClone","Worker","WebAssembly","Deno",
+"EventSource","DOMException","setTimeout","setInterval","setImmediate","queueMicrotask","structuredClone","Worker","WebAssembly","Deno",
 "Bun","std","os","scriptArgs","print","load","navigator","post","record","finish","settle","start","waiting"]"""
 
 PROBES = [
@@ -147,6 +147,13 @@ PROBES = [
     probe("arguments of a megabyte",
           "try { await tools.call('x', { a: 'x'.repeat(1 << 20) }) } catch (e) { return e.message }",
           "the arguments are too large"),
+    probe("arguments deeper than any message", """const told = [];
+        for (const depth of [180, 189, 190, 1000]) {
+          let a = "[{\\"]"; for (let i = 0; i < depth; i++) a = i % 2 ? [a] : { a };
+          try { told.push((await tools.call("x", a))[0]) } catch (e) { told.push(e.message.slice(0, 38)) }
+        } return told""", ["call", "call", *["the arguments are nested too deep"] * 2]),
+    probe("a query's options deeper than any message", """let x = {}; for (let i = 0; i < 1000; i++) x = { x };
+        try { await tools.search("x", x) } catch (e) { return e.message }""", "the arguments are nested too deep"),
 ]  # fmt: skip
 
 
@@ -192,6 +199,22 @@ async def test_a_flood_of_logs_is_cut(runtime: Runtime, world: Outside) -> None:
     assert (outcome.value, outcome.failure) == (1, None)
     assert sum(len(line) for line in outcome.logs) < 80 * 1024
     assert outcome.logs[-1] == "(the logs end here: no more are kept)"
+
+
+@pytest.mark.parametrize(("character", "kept"), [("\u4e2d", 21845), ("\U0001f642", 16384), ("\u00e9", 32768)])
+async def test_a_line_that_is_cut_ends_with_a_whole_character(
+    runtime: Runtime, world: Outside, character: str, kept: int
+) -> None:
+    outcome = await run(probe("a line", f"console.log('{character}'.repeat(70000)); return 1", 1), runtime, world, [])
+    assert (outcome.value, outcome.failure) == (1, None)
+    assert outcome.logs == (character * kept, "(the logs end here: no more are kept)")
+
+
+async def test_an_error_that_is_cut_within_a_character_can_be_told(runtime: Runtime, world: Outside) -> None:
+    thrown = probe("an error", "throw new Error('\U0001f642'.repeat(5000))")
+    outcome = await run(thrown, runtime, world, [])
+    assert outcome.failure is not None
+    assert outcome.failure.message == f"Error: {chr(0x1F642) * 1996}?"
 
 
 async def test_what_gets_out_would_be_seen(world: Outside) -> None:

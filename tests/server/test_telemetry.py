@@ -15,7 +15,7 @@ from server.session_log import SessionLog
 from server.telemetry import Event, Operation
 from tests.support.gateways import Opened, gateway
 from tests.support.hosts import open_host
-from tests.support.upstreams import entry, write_config
+from tests.support.upstreams import entry, received, write_config
 from tests.support.waiting import until
 
 CANARY = "canary-5ec2e7"
@@ -80,6 +80,17 @@ async def test_a_session_log_is_private_and_answers_what_was_done(tmp_path: Path
     assert session["counts"] == {"search": 1, "describe": 0, "call": 1, "code": 0}
     assert session["sources"] == {"mcp": 1}
     assert session["catalogue"] == {"tools": 2, "sources": {"mcp": 2}}
+
+
+async def test_a_call_that_is_under_way_when_the_host_leaves_is_in_the_log(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    one = entry(does={"wait": {"do": "never"}}, log=str(asked))
+    async with open_host(write_config(tmp_path, {"one": one})) as host:
+        await host.post_call("tool_call", {"id": "mcp:one:wait"})
+        await until(lambda: "tools/call" in [message["method"] for message in received(asked)])
+        await host.leave()
+    [session] = summaries(read_records(tmp_path / "toolfold-state" / "sessions"))
+    assert (session["chosen"], session["outcomes"]) == ({"mcp:one:wait": 1}, {"given_up": 1})
 
 
 def read(folder: Path) -> str:

@@ -302,7 +302,7 @@ def _progress(server: Server, call: Call, step: dict[str, Any]) -> None:
     token = call.params.get("_meta", {}).get("progressToken")
     for number in range(1, step.get("steps", 3) + 1):
         params = {"progressToken": token, "progress": number, "total": step.get("steps", 3)}
-        server.notify("notifications/progress", {**params, "message": f"step {number}"})
+        server.notify("notifications/progress", {**params, "message": f"{step.get('text', 'step')} {number}"})
         sleep(step.get("every", 0.0))
 
 
