@@ -247,9 +247,8 @@ class _Asking:
 
     @property
     def _can_ask(self) -> bool:
-        capabilities = self._ctx.session.client_capabilities
-        asks = capabilities.elicitation if capabilities is not None else None
-        return asks is not None and (asks.form is not None or asks.url is None)
+        can = self._ctx.session.client_capabilities
+        return can is not None and (asks := can.elicitation) is not None and (asks.form is not None or asks.url is None)
 
     async def ask(self, question: Question) -> bool:
         if not self._can_ask:
@@ -264,11 +263,10 @@ class _Asking:
 
     async def _put(self, question: Question) -> bool:
         """To a host of the handshake era. Whatever that says instead of an answer is none."""
-        try:
+        with suppress(MCPError, ValidationError):
             result = await self._ctx.session.elicit_form(question.message, SCHEMA, self._ctx.request_id)
-        except (MCPError, ValidationError):
-            return False
-        return is_yes(result.action, result.content)
+            return is_yes(result.action, result.content)
+        return False
 
 
 class _Server(Server[Any]):
