@@ -5,9 +5,10 @@ Laws
    pass, and the strictest verdict counts. A name that a client gives itself can only add a set of rules.
 2. A tool that a caller may not see is, to this caller, one that was never there.
 3. A profile that is not configured lets nothing pass.
+4. What takes something away goes by the id and, behind gateways, by the ids there; what gives goes by the whole id alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from fnmatch import fnmatchcase
@@ -19,6 +20,10 @@ from server.config import OPENCLAW, ConfigError, GatewaySettings, PolicySettings
 
 MOST_NAMED: Final = 10
 """Profiles that an error names."""
+
+
+LEAST_COLONS: Final = 2
+"""Of an id: `source:owner:name`."""
 
 
 class Verdict(IntEnum):
@@ -61,7 +66,7 @@ class Access:
     def sees(self, tool: Tool) -> bool:
         if self.sees_all:
             return True
-        if not self.is_owner and matches(tool.id, self.everybody.owner_only):
+        if not self.is_owner and forbids(self.everybody.owner_only, tool.id):
             return False
         return all(self._lets_see(rules, tool) for rules in self.rules)
 
@@ -72,9 +77,9 @@ class Access:
         verdict = Verdict.ALLOW
         every: tuple[PolicySettings | ProfileSettings, ...] = (self.everybody, *self.rules)
         for rules in every:
-            if rules.block and matches(tool.id, rules.block):
+            if rules.block and forbids(rules.block, tool.id):
                 return Verdict.BLOCK
-            if rules.ask and matches(tool.id, rules.ask):
+            if rules.ask and forbids(rules.ask, tool.id):
                 verdict = Verdict.ASK
         return verdict
 
@@ -83,7 +88,7 @@ class Access:
         return all(any(_may_pass(rules, begin) for begin in _beginnings(owner)) for rules in self.rules)
 
     def _lets_see(self, rules: ProfileSettings, tool: Tool) -> bool:
-        if matches(tool.id, rules.deny) or not matches(tool.id, rules.allow):
+        if forbids(rules.deny, tool.id) or not matches(tool.id, rules.allow):
             return False
         return not rules.read_only or self._only_reads(tool)
 
@@ -161,6 +166,18 @@ def _may_pass(rules: ProfileSettings, beginning: str) -> bool:
 def matches(text: str, patterns: Iterable[str]) -> bool:
     """Whether one of these globs is for the whole of the text."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def forbids(patterns: Iterable[str], tool_id: str) -> bool:
+    """Whether one of these globs is for an id, or for one that the tool has behind gateways."""
+    return any(matches(one, patterns) for one in _ids_of(tool_id))
+
+
+def _ids_of(tool_id: str) -> Iterator[str]:
+    """`mcp:team:mcp:github:x` is also `mcp:github:x`."""
+    while tool_id.count(":") >= LEAST_COLONS:
+        yield tool_id
+        tool_id = tool_id.split(":", LEAST_COLONS)[LEAST_COLONS]
 
 
 def could_match(pattern: str, prefix: str) -> bool:

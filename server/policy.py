@@ -7,7 +7,7 @@ disagree. Exclusion wins over inclusion at every level.
 from collections.abc import Iterable
 
 from index import Exposure
-from server.access import could_match, matches
+from server.access import could_match, forbids, matches
 from server.config import GatewaySettings, ServerEntry
 from server.pins import PinnedUpstream
 from upstream_clients import DIRECT_META, UNAVAILABLE_META
@@ -53,7 +53,7 @@ class Policy:
 
     def refusal(self, tool_id: str) -> str:
         """Why `gateway.policy` keeps back what has this id, whatever its source; empty if it does not."""
-        if matches(tool_id, self._deny):
+        if forbids(self._deny, tool_id):
             return "denied by gateway.policy.deny"
         return "" if matches(tool_id, self._allow) else "not allowed by gateway.policy.allow"
 

@@ -1,7 +1,7 @@
 """The `gateway` object becomes `GatewaySettings`. A bad value falls back with a warning; a bad policy lets nothing pass."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from pydantic import StrictBool
@@ -9,7 +9,15 @@ from pydantic import StrictBool
 from server.config.client_tools import read_client_tools
 from server.config.findings import Finding, Findings, closest, shown
 from server.config.keys import GATEWAY_NOT_YET, OPENCLAW, SECTION_NOT_YET
-from server.config.sections import JsonObject, keys_of, read_section, warn_of_mended, warn_of_unknown_keys
+from server.config.sections import (
+    JsonObject,
+    Mended,
+    keys_of,
+    read_section,
+    unknown_keys,
+    warn_of_mended,
+    warn_of_unknown_keys,
+)
 from server.config.settings import (
     GatewaySettings,
     Hints,
@@ -31,6 +39,9 @@ SectionT = TypeVar("SectionT", bound=Section)
 
 # Every key that `gateway` may have.
 GATEWAY_KEYS = keys_of(GatewaySettings) | {OPENCLAW}
+
+# What narrows who may do what. A slip in one of these keys must not leave open what it was meant to close.
+GUARDS = frozenset(("policy", "profiles", "hooks", "pins"))
 
 # What a policy that cannot be read amounts to: nothing passes until it is mended, rather than everything.
 NOTHING_PASSES = PolicySettings(allow=(), deny=("*",))
@@ -68,12 +79,15 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
     plain = read_section(_Plain, written)
     warn_of_mended(plain.mended, where, findings)
     profiles = _profiles(written.get("profiles"), f"{where}.profiles", findings)
+    policy = _policy(written.get("policy"), f"{where}.policy", findings)
+    if slip := misspelt_guard(written, GATEWAY_KEYS | GATEWAY_NOT_YET):
+        policy = _no_policy(f"`{shown(slip)}` may have been meant to keep something back", where, findings)
     return GatewaySettings(
         profiles=profiles,
         hooks=_hooks(written, where, findings),
         tool_search=read_tool_search(written.get("toolSearch"), f"{where}.toolSearch", findings),
         client_tools=read_client_tools(written.get("clientTools"), f"{where}.clientTools", findings),
-        policy=_policy(written.get("policy"), f"{where}.policy", findings),
+        policy=policy,
         startup=_section(StartupSettings, "startup", (written, where), findings),
         limits=_section(LimitSettings, "limits", (written, where), findings),
         log=_section(LogSettings, "log", (written, where), findings),
@@ -83,6 +97,11 @@ def read_gateway(written: object, where: str, findings: Findings) -> GatewaySett
         semantic=plain.section.semantic,
         pins="strict" if any(mended.key == "pins" for mended in plain.mended) else plain.section.pins,
     )
+
+
+def misspelt_guard(written: Iterable[str], known: Collection[str]) -> str:
+    """A key that nobody knows and that looks like one of GUARDS; "" if there is none."""
+    return next((key for key in unknown_keys(written, known) if closest(key, known) in GUARDS), "")
 
 
 def warn_of_patterns(gateway: GatewaySettings, owners: Collection[str], where: str, findings: Findings) -> None:
@@ -132,9 +151,16 @@ def _policy(written: object, where: str, findings: Findings) -> PolicySettings:
         return _no_policy("`policy` should be an object", where, findings)
     warn_of_unknown_keys(written, keys_of(PolicySettings), where, findings)
     reading = read_section(PolicySettings, written)
-    if reading.mended:
-        return _no_policy(reading.mended[0].message.rstrip("."), where, findings)
+    if slip := _slip_in(reading.mended, unknown_keys(written, keys_of(PolicySettings))):
+        return _no_policy(slip, where, findings)
     return reading.section
+
+
+def _slip_in(mended: Sequence[Mended], unknown: Sequence[str]) -> str:
+    """What in these rules may have been meant to keep something back, and cannot be read; "" if all can."""
+    if mended:
+        return mended[0].message.rstrip(".")
+    return f"`{shown(unknown[0])}` is not known, and may have been meant to keep something back" if unknown else ""
 
 
 def _no_policy(reason: str, where: str, findings: Findings) -> PolicySettings:
@@ -189,8 +215,8 @@ def _profile(written: object, where: str, findings: Findings) -> ProfileSettings
         return _no_profile("a profile should be an object", where, findings)
     warn_of_unknown_keys(written, keys_of(ProfileSettings), where, findings)
     reading = read_section(ProfileSettings, written)
-    if reading.mended:
-        return _no_profile(reading.mended[0].message.rstrip("."), where, findings)
+    if slip := _slip_in(reading.mended, unknown_keys(written, keys_of(ProfileSettings))):
+        return _no_profile(slip, where, findings)
     return reading.section
 
 

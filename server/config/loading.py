@@ -4,6 +4,7 @@ Only a file that cannot be used at all stops it. A later file's entry replaces a
 its gateway settings replace single keys.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,13 +16,13 @@ from server.config.entry import Surroundings, WrittenEntry, mark_same_owner, rea
 from server.config.files import read_text, take_write_from
 from server.config.findings import ConfigError, Finding, Findings, closest, shown
 from server.config.formats import parse_file
-from server.config.gateway import GATEWAY_KEYS, NO_HOOK, read_gateway, warn_of_patterns
+from server.config.gateway import GATEWAY_KEYS, GUARDS, NO_HOOK, read_gateway, warn_of_patterns
 from server.config.inputs import Answers, Ask, Input, ask_nobody, declared_inputs
 from server.config.keys import OPENCLAW, READ_BESIDE, ROOT_KEYS
 from server.config.openclaw import read_openclaw
 from server.config.places import is_users_own
 from server.config.roots import Servers, find_servers
-from server.config.sections import JsonObject, warn_of_unknown_keys
+from server.config.sections import JsonObject, unknown_keys, warn_of_unknown_keys
 from server.config.settings import Settings
 from server.config.started_by import with_own_mark
 from server.config.text import BadText
@@ -35,6 +36,9 @@ MAX_SERVERS = 500
 
 # An editor's settings have a few hundred keys. Beyond these no slip is looked for.
 MAX_ROOT_KEYS = 1000
+
+# Of two, in here or the whole, the last one would count, and what the other keeps back would be open.
+MUST_BE_ALONE = re.compile(r"gateway(?:\.(?:policy|profiles|hooks|pins)\b.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,9 @@ def _read(path: Path, cwd: Path, findings: Findings) -> _File:
     servers = find_servers(path, parsed.value, cwd, findings)
     _check_root(path, parsed.value, servers, findings)
     inputs = declared_inputs(parsed.value.get("inputs"), f"{path}: inputs", findings)
-    return _File(path, parsed.value, servers, inputs)
+    read = _File(path, parsed.value, servers, inputs)
+    _refuse_unread_guards(read, parsed.duplicates)
+    return read
 
 
 def _without_hooks(file: _File, environ: Mapping[str, str], findings: Findings) -> _File:
@@ -105,6 +111,31 @@ def _without_hooks(file: _File, environ: Mapping[str, str], findings: Findings) 
     fix = "Move it to a configuration file in your home folder."
     findings.add(Finding("error", "hook_not_trusted", f"{file.path}: gateway.hooks", message, fix))
     return replace(file, root={**file.root, "gateway": {**ours, "hooks": {"beforeCall": list(NO_HOOK)}}})
+
+
+def _refuse_unread_guards(file: _File, duplicates: Iterable[str]) -> None:
+    """What was meant to keep something back, and stands where it is not read, would leave it open."""
+    path, root, dialect = file.path, file.root, file.servers.dialect
+    if dialect.is_whole:
+        return
+    if twice := next(filter(MUST_BE_ALONE.fullmatch, duplicates), ""):
+        message = f"{path}: `{twice}` is there twice, and what one of them keeps back would be open."
+        raise ConfigError("duplicate_key", message, "Put the two into one.")
+    if not dialect.root:  # each key is a server
+        return
+    for key in sorted(GUARDS & root.keys()):
+        if _is_guard(key, root[key]):
+            raise ConfigError("misplaced_key", f"{path}: `{key}` is not read here.", f"Move it: gateway.{key}")
+    for key in unknown_keys(islice(root, MAX_ROOT_KEYS), ROOT_KEYS):
+        value = root[key]
+        if closest(key, ROOT_KEYS) == "gateway" and isinstance(value, dict) and GUARDS & value.keys():
+            message = f"{path}: `{shown(key)}` is not a key that toolfold knows."
+            raise ConfigError("unknown_key", message, "Did you mean `gateway`?")
+
+
+def _is_guard(key: str, value: object) -> bool:
+    """Hosts have hooks of their own kind."""
+    return isinstance(value, dict) and bool(value) and (key != "hooks" or "beforeCall" in value)
 
 
 def _check_root(path: Path, root: JsonObject, servers: Servers, findings: Findings) -> None:

@@ -2,7 +2,7 @@
 a value of the wrong type is left out so that the default stands. The caller decides what a mended key means.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeAlias, TypeVar
@@ -54,6 +54,11 @@ def keys_of(model: type[Section]) -> frozenset[str]:
     return frozenset(declared.alias or name for name, declared in model.model_fields.items())
 
 
+def unknown_keys(written: Iterable[str], known: Collection[str]) -> list[str]:
+    """The keys that nobody knows. Those that are comments may stay."""
+    return [key for key in written if key not in known and not key.startswith(("$", "//", "_", "x-"))]
+
+
 def warn_of_unknown_keys(
     written: Mapping[str, object],
     ours: Collection[str],
@@ -61,12 +66,8 @@ def warn_of_unknown_keys(
     findings: Findings,
     also_known: Collection[str] = (),
 ) -> None:
-    """Tells which keys nobody knows, with the one of ours that may have been meant. Keys that are comments may stay."""
-    unknown = [
-        key
-        for key in written
-        if key not in ours and key not in also_known and not key.startswith(("$", "//", "_", "x-"))
-    ]
+    """Tells which keys nobody knows, with the one of ours that may have been meant."""
+    unknown = unknown_keys(written, {*ours, *also_known})
     for key in islice(unknown, MAX_UNKNOWN_KEYS):
         if findings.is_full:
             return

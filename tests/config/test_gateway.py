@@ -11,6 +11,7 @@ from server.config import (
     LimitSettings,
     LogSettings,
     PolicySettings,
+    ProfileSettings,
     Settings,
     StartupSettings,
 )
@@ -153,7 +154,6 @@ def test_an_empty_allow_list_is_kept_apart_from_none(settings_of: Callable[..., 
     [
         ({"directtools": []}, "Did you mean `directTools`?"),
         ({"toolsearch": {}}, "Did you mean `toolSearch`?"),
-        ({"policy": {"denied": []}}, "Did you mean `deny`?"),
         ({"startup": {"timeout": 5}}, "Did you mean `timeoutMs`?"),
         ({"limits": {"line_bytes": 5000}}, "Did you mean `lineBytes`?"),
         ({"log": {"levle": "info"}}, "Did you mean `level`?"),
@@ -167,6 +167,33 @@ def test_an_unknown_key_is_answered_with_the_one_that_was_meant(
     settings = settings_of({"mcpServers": {}, "gateway": written})
     assert settings.gateway == GatewaySettings()
     assert [(finding.code, finding.fix) for finding in settings.findings] == [("unknown_key", fix)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"polciy": {"deny": ["*:delete_*"]}},
+        {"Policy": {"deny": ["*:delete_*"]}},
+        {"profile": {"reader": {"readOnly": True}}},
+        {"hook": {"beforeCall": ["x"]}},
+        {"policy": {"denied": ["*:delete_*"]}},
+        {"policy": {"Block": ["*:delete_*"]}},
+        {"policy": {"deny": [], "zzzzz": 1}},
+    ],
+)
+def test_a_slip_in_what_keeps_something_back_lets_nothing_pass(
+    settings_of: Callable[..., Settings], written: object
+) -> None:
+    settings = settings_of({"mcpServers": {}, "gateway": written})
+    assert settings.gateway.policy == NOTHING_PASSES
+    assert codes(settings) == [("warning", "unknown_key"), ("error", "bad_policy")]
+
+
+def test_a_profile_with_a_key_that_nobody_knows_lets_nothing_pass(settings_of: Callable[..., Settings]) -> None:
+    settings = settings_of({"mcpServers": {}, "gateway": {"profiles": {"reader": {"blok": ["*"]}, "b": {"//": "why"}}}})
+    assert settings.gateway.profiles["reader"] == ProfileSettings(allow=(), deny=("*",))
+    assert settings.gateway.profiles["b"] == ProfileSettings()
+    assert codes(settings) == [("warning", "unknown_key"), ("error", "bad_policy")]
 
 
 @pytest.mark.parametrize(

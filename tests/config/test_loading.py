@@ -77,6 +77,28 @@ def test_a_key_given_twice_is_warned_about(settings_of: Callable[..., Settings])
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "hint"),
+    [
+        ('{"gateway": {"policy": {"deny": ["*"]}}, "gateway": {}}', "duplicate_key", "Put the two into one."),
+        ('{"gateway": {"policy": {"deny": ["*"], "deny": []}}}', "duplicate_key", "Put the two into one."),
+        ('{"mcpServers": {}, "policy": {"deny": ["*"]}}', "misplaced_key", "Move it: gateway.policy"),
+        ('{"mcpServers": {}, "hooks": {"beforeCall": ["x"]}}', "misplaced_key", "Move it: gateway.hooks"),
+        ('{"mcpServers": {}, "Gateway": {"policy": {"deny": ["*"]}}}', "unknown_key", "Did you mean `gateway`?"),
+    ],
+)
+def test_a_file_in_which_a_guard_would_count_for_nothing_is_refused(
+    settings_of: Callable[..., Settings], text: str, code: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        settings_of(text)
+    assert (caught.value.code, caught.value.hint) == (code, hint)
+
+
+def test_hooks_of_a_hosts_own_kind_are_none_of_ours(settings_of: Callable[..., Settings]) -> None:
+    assert codes(settings_of({"mcpServers": {}, "hooks": {"PreToolUse": []}})) == [("warning", "misplaced_key")]
+
+
 @pytest.mark.parametrize("servers", ["a", 3, False])
 def test_servers_that_are_not_an_object_are_an_error_finding(
     settings_of: Callable[..., Settings], servers: object

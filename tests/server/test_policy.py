@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from index import Exposure
+from server.access import forbids
 from server.config import GatewaySettings, PolicySettings, ServerEntry
 from server.policy import Policy
 from tests.support.gateways import Opened, error_of, gateway
@@ -68,6 +69,21 @@ def test_exclusion_wins_over_inclusion_at_every_level(
     name: str, entry: ServerEntry, policy: PolicySettings, expected: tuple[Exposure, str]
 ) -> None:
     assert exposure_of(name, entry, GatewaySettings(policy=policy)) == expected
+
+
+@pytest.mark.parametrize("pattern", ["mcp:one:mcp:github:delete_*", "mcp:github:*", "*:delete_*", "mcp:one:*"])
+def test_what_takes_away_goes_by_the_ids_behind_gateways_too(pattern: str) -> None:
+    inner = "mcp:github:delete_repo"
+    denied = exposure_of(inner, ONE, GatewaySettings(policy=PolicySettings(deny=(pattern,))))
+    assert denied == (Exposure.HIDDEN, "denied by gateway.policy.deny")
+    assert forbids((pattern,), f"mcp:one:{inner}")
+    assert not forbids((pattern,), "mcp:two:mcp:gitlab:read")
+
+
+def test_what_gives_goes_by_the_whole_id_alone() -> None:
+    settings = GatewaySettings(policy=PolicySettings(allow=("mcp:github:*",)))
+    hidden = (Exposure.HIDDEN, "not allowed by gateway.policy.allow")
+    assert exposure_of("mcp:github:delete_repo", ONE, settings) == hidden
 
 
 def test_a_direct_tool_is_named_by_its_id_or_a_pattern_over_ids() -> None:
