@@ -207,7 +207,8 @@ async def test_a_hook_from_a_projects_file_is_never_run_and_nothing_is_called(tm
         tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w'); print(json.dumps({{'decision': 'allow'}}))"
     ) as opened:
         assert error_of(await opened.call("mcp:one:add", {"n": 1}))["code"] == "blocked_by_hook"
-        assert "hook_not_trusted" in [finding.code for finding in opened.settings.findings]
+        [finding] = [finding for finding in opened.settings.findings if finding.code == "hook_not_trusted"]
+        assert "such as ~/.config/toolfold/hooks.json" in finding.fix
     assert not (tmp_path / "ran").exists()
     assert sent(tmp_path) == []
 
