@@ -4,8 +4,9 @@ Everything here blocks and belongs in a worker thread.
 """
 
 import json
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -92,3 +93,13 @@ def _approval(written: Mapping[str, object]) -> Approval | None:
         case {"id": str(tool_id), "digest": str(digest), "profiles": str(profiles), "until": float(until)}:
             return Approval(tool_id, digest, profiles, until)
     return None
+
+
+def together(profiles: Iterable[str]) -> str:
+    """How an approval names the profiles that its callers are under, all at once."""
+    return ",".join(re.sub(r"([\\,])", r"\\\1", name) for name in profiles)
+
+
+def taken_apart(profiles: str) -> list[str]:
+    """Those that `together` made one text of; one without a name for callers under none."""
+    return [re.sub(r"\\(.)", r"\1", name) for name in re.findall(r"(?:\\.|[^,\\])+", profiles)] or [""]

@@ -10,7 +10,6 @@ Laws
 """
 
 import json
-import re
 import shlex
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
@@ -23,7 +22,7 @@ import anyio.to_thread
 
 from index import Tool
 from server.access import Access, Caller, Verdict
-from server.approvals import DEFAULT_MINUTES, Approvals, definition_digest
+from server.approvals import DEFAULT_MINUTES, Approvals, definition_digest, together
 from server.clean import escaped
 from server.errors import GatewayError
 from server.hooks import Hook
@@ -89,7 +88,7 @@ class Clearing:
     async def _agreed(self, tool: Tool, arguments: JsonObject, ask: Ask | None) -> None:
         if self.access.verdict(tool) is Verdict.ALLOW:
             return
-        profiles = ",".join(re.sub(r"([\\,])", r"\\\1", name) for name in self.access.profiles)
+        profiles = together(self.access.profiles)
         if await anyio.to_thread.run_sync(self.approvals.allow, tool, profiles):
             return
         if ask is not None:

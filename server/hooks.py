@@ -43,6 +43,16 @@ MOST_THREADS: Final = 2 * AT_A_TIME
 _CALLABLE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 FAILED: Final = "the operator's hook gave no usable answer"
+ANSWERS: Final = 'It has to answer {"decision": "allow"} or {"decision": "block", "reason": "…"}'
+
+
+class _NoAnswerError(Exception):
+    """Why a hook's answer cannot be used, for the log."""
+
+
+def is_callable_name(command: tuple[str, ...]) -> bool:
+    """Whether it is one `module:function`, and no program."""
+    return len(command) == 1 and _CALLABLE.fullmatch(command[0]) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +80,41 @@ class Hook:
             return HookAnswer(is_allowed=False, reason="too many calls wait for the operator's hook")
         async with self._places:
             with anyio.move_on_after(self.seconds):
-                try:
-                    return _read(await self._ask(event))
-                except Exception:  # a hook's runner: whatever goes wrong in it blocks
-                    logger.exception("the beforeCall hook failed")
-                    return HookAnswer(is_allowed=False, reason=FAILED)
+                return await self._read(event)
         logger.warning("the beforeCall hook did not answer within %.1f s", self.seconds)
         return HookAnswer(is_allowed=False, reason="the operator's hook did not answer in time")
 
+    async def _read(self, event: JsonObject) -> HookAnswer:
+        try:
+            return _read(await self._ask(event))
+        except _NoAnswerError as error:
+            logger.warning("the beforeCall hook gave no usable answer: %s", error)
+        except Exception:  # a hook's runner: whatever goes wrong in it blocks
+            logger.exception("the beforeCall hook failed")
+        return HookAnswer(is_allowed=False, reason=FAILED)
+
     async def _ask(self, event: JsonObject) -> object:
-        if len(self.before_call) == 1 and _CALLABLE.fullmatch(self.before_call[0]):
+        if is_callable_name(self.before_call):
             work = partial(_called, self.before_call[0], event, self._threads)
             answer = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             return await _awaited(answer) if inspect.isawaitable(answer) else answer
-        return json.loads(await self._run(json.dumps(event).encode()))
+        printed = await self._run(json.dumps(event).encode())
+        try:
+            return json.loads(printed)
+        except ValueError:
+            raise _NoAnswerError(f"what it prints is not JSON. {ANSWERS}") from None
 
     async def _run(self, event: bytes) -> bytes:
-        printed = await run_program(Program(self.before_call, self.env, LARGEST_ANSWER_BYTES, event))
+        if not self.before_call[0]:
+            raise _NoAnswerError("the configuration has none that may be run. See `toolfold check`")
+        try:
+            printed = await run_program(Program(self.before_call, self.env, LARGEST_ANSWER_BYTES, event))
+        except OSError as error:
+            raise _NoAnswerError(f"it cannot be started ({error.strerror}). See `toolfold check`") from None
         if printed.code is None:
-            raise ValueError("the answer is too long")
+            raise _NoAnswerError(f"it prints more than {LARGEST_ANSWER_BYTES} bytes")
         if printed.code != 0:
-            raise ValueError(f"exit code {printed.code}")
+            raise _NoAnswerError(f"it ended with exit code {printed.code}")
         return printed.output
 
 
@@ -122,7 +146,7 @@ def _failure(error: BaseException) -> Exception:
 
 
 def _read(answer: object) -> HookAnswer:
-    """Raises ValueError for what is no answer."""
+    """Raises _NoAnswerError for what is no answer."""
     match answer:
         case {"decision": "allow", "arguments": dict(arguments)}:
             return HookAnswer(is_allowed=True, arguments=arguments)
@@ -134,4 +158,4 @@ def _read(answer: object) -> HookAnswer:
             return HookAnswer(is_allowed=False, reason=one_line(reason, REASON_CHARACTERS))
         case {"decision": "block"}:
             return HookAnswer(is_allowed=False)
-    raise ValueError('a hook answers {"decision": "allow"} or {"decision": "block", "reason": "…"}')
+    raise _NoAnswerError(f"it says something else. {ANSWERS}")

@@ -41,10 +41,20 @@ class Company:
     owner: str
     own: Mapping[str, frozenset[str]] = field(repr=False)
     catalog: Catalog
+    is_gateway: bool = False
+
+    def doubt(self, definition: JsonObject) -> str:
+        """Why the tool is suspicious, as the end of a sentence; empty where it is not."""
+        name = str(definition.get("name"))
+        if taken_for := self.look_alike(name):
+            return f"its name looks like {taken_for}"
+        if self.is_gateway:
+            definition = {**definition, "name": _bare(name)}  # an id names this tool, and no other
+        return suspicion(definition)
 
     def look_alike(self, name: str) -> str:
         """What the name could be taken for; empty for nothing."""
-        bare_name = name.rpartition(":")[2]  # behind a gateway a name is an id there
+        bare_name = _bare(name)
         looks = appearance(bare_name)
         if ours := _OUR_APPEARANCES.get(looks):
             return f"toolfold's own {ours}"
@@ -66,8 +76,8 @@ class Judge:
         upstream = None if self._mode == "off" else self._policy.pinned_upstream(listing.upstream)
         if upstream is None:
             return partial(self._exposure, listing.upstream)
-        company = Company(listing.upstream, listing.owner, self._by_appearance(listing), catalog)
-        accepted = self._pins.review(upstream, listing.tools, partial(_doubt, company))
+        company = Company(listing.upstream, listing.owner, self._by_appearance(listing), catalog, listing.gateway)
+        accepted = self._pins.review(upstream, listing.tools, company.doubt)
         return partial(self._judge, company, accepted)
 
     def _exposure(self, owner: str, tool_id: str, definition: JsonObject) -> Judgement:
@@ -78,7 +88,7 @@ class Judge:
         difference = None if judgement.exposure is Exposure.HIDDEN else accepted.difference(definition)
         if difference is None:
             return judgement
-        warning = _warning(difference, _doubt(company, definition))
+        warning = _warning(difference, company.doubt(definition))
         if self._mode == "strict":
             return Judgement(Exposure.QUARANTINED, warning, warning)
         return replace(judgement, warning=warning)
@@ -107,11 +117,9 @@ async def follow_pins(pins: Pins, keeper: ListingKeeper) -> None:
         keeper.relist(await anyio.to_thread.run_sync(pins.changed_since_looked_at, abandon_on_cancel=True))
 
 
-def _doubt(company: Company, definition: JsonObject) -> str:
-    """Why the tool is suspicious, as the end of a sentence; empty where it is not."""
-    if taken_for := company.look_alike(str(definition.get("name"))):
-        return f"its name looks like {taken_for}"
-    return suspicion(definition)
+def _bare(name: str) -> str:
+    """Behind a gateway a name is an id there."""
+    return name.rpartition(":")[2]
 
 
 def _warning(difference: Difference, doubt: str) -> str:

@@ -23,7 +23,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from upstream_clients.errors import UpstreamError, UpstreamGone
+from upstream_clients.errors import UpstreamError, UpstreamGone, UpstreamTimeout
 from upstream_clients.framing import JsonObject, dump
 from upstream_clients.output import Output
 from upstream_clients.platform import Platform
@@ -32,6 +32,7 @@ from upstream_clients.watchdog import Watchdog
 STDERR_TAIL: Final = 64 * 1024
 """Enough for what surrounds an error; what a flood says first is of no use."""
 
+STRAY_LINES: Final = "It prints lines on standard output that are no MCP messages: its log belongs on standard error."
 LAST_WORDS_CHARACTERS: Final = 4000
 """Two stack traces: what a person needs to see of a server that failed."""
 
@@ -99,6 +100,10 @@ class ChildProcess:
     def stderr_tail(self) -> str:
         """The last words on standard error, at most STDERR_TAIL bytes. Untrusted, and may hold secrets."""
         return b"".join(self._stderr)[-STDERR_TAIL:].decode("utf-8", "replace")
+
+    def skipped_lines(self) -> int:
+        """How many lines on its standard output were no messages."""
+        return 0 if self._output is None else self._output.skipped_lines
 
     def send(self, message: JsonObject) -> None:
         """Queues one message; see `write`."""
@@ -219,6 +224,8 @@ async def running_child(
     except UpstreamError as error:
         if error.message == INPUT_CLOSED and (ending := await child.ending()):
             error.message = ending  # the better reason: it follows in a moment
+        if isinstance(error, UpstreamTimeout) and child.skipped_lines():
+            error.hint = f"{error.hint} {STRAY_LINES}".lstrip()
         error.last_words = _last_lines(child.stderr_tail())
         raise
     finally:

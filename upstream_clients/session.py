@@ -134,7 +134,7 @@ class Session:
             return greeting
         raise UpstreamTimeout(
             f"it was not ready within {wanted.seconds:g} s",
-            hint="Start it by hand to see why, or raise gateway.startup.timeoutMs.",
+            hint="Start it by hand to see why, or raise `startupTimeout` of its entry.",
         )
 
     async def _list(self, greeting: Greeting, page_seconds: float) -> tuple[JsonObject, ...]:

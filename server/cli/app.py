@@ -1,8 +1,9 @@
 """The command line's commands, put together. Everything below here may use typer and rich; nothing above it does."""
 
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -24,7 +25,7 @@ from server.cli import (
     trusting,
 )
 from server.cli.exits import ExitCode
-from server.cli.options import ConfigFiles
+from server.cli.options import FLAG, ConfigFiles
 from server.version import __version__
 
 EPILOG = (
@@ -62,43 +63,49 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.command("serve")(_serve)
-    app.command("check")(checking.check)
-    app.command("list")(reading.list_tools)
-    app.command("search")(reading.search)
-    app.command("describe")(reading.describe)
-    app.command("call")(calling.call)
-    app.command("eval")(evaluating.evaluate_catalogue)
-    app.command("approve")(approving.approve)
-    app.command("trust")(trusting.trust)
-    app.command("status")(gateways.status)
-    app.command("stats")(telling.stats)
-    app.command("log")(telling.log)
-    app.command("demo")(demonstrating.demo)
+    _add(app, "serve", _serve)
+    _add(app, "check", checking.check)
+    _add(app, "list", reading.list_tools)
+    _add(app, "search", reading.search)
+    _add(app, "describe", reading.describe)
+    _add(app, "call", calling.call)
+    _add(app, "eval", evaluating.evaluate_catalogue)
+    _add(app, "approve", approving.approve)
+    _add(app, "trust", trusting.trust)
+    _add(app, "status", gateways.status)
+    _add(app, "stats", telling.stats)
+    _add(app, "log", telling.log)
+    _add(app, "demo", demonstrating.demo)
     app.add_typer(_config(), name="config")
     app.add_typer(_code(), name="code")
     return app
 
 
+def _add(app: typer.Typer, name: str, command: Callable[..., None]) -> None:
+    """With its docstring as help. A line ends there where the source does: the terminal is another width."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    app.command(name, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))(command)
+
+
 def _config() -> typer.Typer:
     config = typer.Typer(help="Show which configuration is read, and what it amounts to.", no_args_is_help=True)
-    config.command("path")(configuration.path)
-    config.command("show")(configuration.show)
-    config.command("schema")(configuration.schema)
+    _add(config, "path", configuration.path)
+    _add(config, "show", configuration.show)
+    _add(config, "schema", configuration.schema)
     answers = typer.Typer(
         help="Store answers to ${input:ID}, the values that a file leaves to you.", no_args_is_help=True
     )
-    answers.command("set")(answering.set_input)
-    answers.command("list")(answering.list_inputs)
-    answers.command("forget")(answering.forget)
+    _add(answers, "set", answering.set_input)
+    _add(answers, "list", answering.list_inputs)
+    _add(answers, "forget", answering.forget)
     config.add_typer(answers, name="input")
     return config
 
 
 def _code() -> typer.Typer:
     code = typer.Typer(help="Get what mode code needs, and see whether it can be had here.", no_args_is_help=True)
-    code.command("install")(coding.install)
-    code.command("check")(coding.check)
+    _add(code, "install", coding.install)
+    _add(code, "check", coding.check)
     return code
 
 
@@ -110,7 +117,10 @@ def _print_version(wanted: bool) -> None:
 
 def _toolfold(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+        bool,
+        typer.Option(
+            "--version", metavar=FLAG, callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
     ] = False,
 ) -> None:
     """One MCP server in front of many: a host sees three tools, to find, read and call hundreds.
@@ -130,7 +140,9 @@ def _serve(
             metavar="[HOST:]PORT", help="Serve any number of hosts over HTTP instead, at /mcp of this address."
         ),
     ] = None,
-    token: Annotated[bool, typer.Option("--token", help="Refuse to start without a bearer token to ask for.")] = False,
+    token: Annotated[
+        bool, typer.Option("--token", metavar=FLAG, help="Refuse to start without a bearer token to ask for.")
+    ] = False,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ask for the bearer token that this private file holds.")
     ] = None,

@@ -14,11 +14,11 @@ from server.cli.configured import Configured, configured
 from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode
 from server.cli.openclaw_names import name_findings
-from server.cli.options import AsJson, ConfigFiles, Wait, WaitSeconds
+from server.cli.options import FLAG, AsJson, ConfigFiles, Wait, WaitSeconds
 from server.cli.output import Output, reporting
 from server.cli.packages import foreign_package_findings, semantic_findings, unpinned_findings
 from server.cli.probing import Probed, Report, absent, probe, unusable
-from server.cli.programs import program_findings
+from server.cli.programs import hook_findings, program_findings
 from server.cli.upstreams import entry_of
 from server.config import Finding, ServerEntry, Settings
 from server.listing_cache import ListingCache
@@ -32,10 +32,11 @@ ADD_ONE: Final = 'Write {"mcpServers": {"NAME": {"command": "PROGRAM"}}}, or giv
 
 def check(
     upstream: Annotated[
-        str | None, typer.Argument(help="Only what concerns this upstream.", show_default=False)
+        str | None, typer.Argument(metavar="UPSTREAM", help="Only what concerns this upstream.", show_default=False)
     ] = None,
     probing: Annotated[
-        bool, typer.Option("--probe", help="Start the upstreams for real, and report those that fail and why.")
+        bool,
+        typer.Option("--probe", metavar=FLAG, help="Start the upstreams for real, and report those that fail and why."),
     ] = False,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
@@ -88,6 +89,7 @@ def _static(found: Configured, chosen: ServerEntry | None, servers: Sequence[Ser
     yield from name_findings(servers)
     if chosen is None:
         yield from _without_servers(settings)
+        yield from hook_findings(settings, found.environ)
         yield from foreign_package_findings()
         yield from code_findings(found)
         yield from semantic_findings(settings)

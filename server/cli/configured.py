@@ -52,5 +52,5 @@ def _no_configuration() -> ConfigError:
     return ConfigError(
         "no_configuration",
         "There is no configuration.",
-        "Write one (see `toolfold config path`) or give --config FILE.",
+        "Write one (see `toolfold config path`), give --config FILE, or have one made: toolfold demo --config FILE",
     )

@@ -23,11 +23,15 @@ BONUSES: Final = {
 }
 """What the rules of the ranking are called to a person."""
 
+POLICIES: Final = {"ask": "(a person is asked before it is run)", "block": "(it is found, but not run)"}
+
 
 def show(answer: JsonObject, output: Output) -> None:
     """`toolfold search`: the hits, and on standard error what could not be searched."""
     for hit in members(answer, "tools"):
         output.line(text(hit, "id"), "bold")
+        if policy := text(hit, "policy"):
+            output.block(POLICIES.get(policy, policy), GAP, "yellow")
         output.block(text(hit, "description") or text(hit, "label"), GAP)
         if text(hit, "input") not in ("", "unknown"):
             output.block(one_line(text(hit, "input"), REASON_CHARACTERS), GAP, "dim")

@@ -10,6 +10,9 @@ import typer
 LONGEST_WAIT_SECONDS: Final = 24 * 60 * 60
 """As long as any wait of the configuration may be."""
 
+FLAG: Final = ""
+"""What a flag takes, for the help: nothing. Else it would read as if a truth value were to follow."""
+
 ConfigFiles: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
@@ -20,7 +23,9 @@ ConfigFiles: TypeAlias = Annotated[
         "Without it: $TOOLFOLD_CONFIG, ./mcp.json, ./.mcp.json, or your own (see `toolfold config path`).",
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", metavar=FLAG, help="Print one JSON document instead of text.")
+]
 WaitSeconds: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -33,7 +38,10 @@ WaitSeconds: TypeAlias = Annotated[
     ),
 ]
 Refresh: TypeAlias = Annotated[
-    bool, typer.Option("--refresh", help="Start the upstreams and ask them anew, instead of reading stored listings.")
+    bool,
+    typer.Option(
+        "--refresh", metavar=FLAG, help="Start the upstreams and ask them anew, instead of reading stored listings."
+    ),
 ]
 
 

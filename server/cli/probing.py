@@ -121,7 +121,8 @@ def _quarantined(tool: Tool) -> Finding:
 
 def _warned(tool: Tool) -> Finding:
     held = "It is held back. " if tool.exposure is Exposure.QUARANTINED else ""
-    return Finding("warning", "not_accepted", tool.id, f"{held}Of this tool, {tool.warning}.", remedy(tool))
+    message = f"{held}{tool.warning[0].upper()}{tool.warning[1:]}."
+    return Finding("warning", "not_accepted", tool.id, message, remedy(tool))
 
 
 def _last_lines(last_words: str) -> tuple[str, ...]:

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from server.config import Finding, ServerEntry
+from server.clean import one_line
+from server.config import Finding, ServerEntry, Settings
 from server.config.findings import shown
+from server.hooks import is_callable_name
 
 GUI_PATHS: Final[Mapping[str, str]] = {"darwin": "/usr/bin:/bin:/usr/sbin:/sbin"}
 """What launchd gives to an application that is started from the Dock."""
@@ -29,6 +31,9 @@ INSTALL: Final[Mapping[str, str]] = {
     "deno": "Install Deno",
     "pipx": "Install pipx",
 }
+
+PATH_CHARACTERS: Final = 300
+"""Of a hook's path that are shown."""
 
 FIRST_LINE_BYTES: Final = 256
 """The longest first line that Linux reads of a script."""
@@ -52,6 +57,22 @@ def program_findings(
             found = _about_name(server, where, shell_path, gui_path)
         if found is not None:
             yield found
+
+
+def hook_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """A hook that cannot be started blocks every call: that is told before the first one."""
+    command = settings.gateway.hooks.before_call
+    if not command or not command[0] or is_callable_name(command):
+        return
+    program = command[0]
+    if shutil.which(program, path=settings.hook_env.get("PATH", environ.get("PATH", os.defpath))) is not None:
+        return
+    where, path = f"{settings.sources[-1]}: gateway.hooks.beforeCall", one_line(program, PATH_CHARACTERS)
+    if os.path.dirname(program) and Path(program).is_file():
+        message, fix = f"{path} may not be executed", f"Run: chmod +x {shlex.quote(program)}"
+    else:
+        message, fix = f"There is no program {path}", "Write its absolute path, and install it if need be."
+    yield Finding("error", "hook_not_found", where, f"{message}; no tool is called.", fix)
 
 
 def _about_file(server: ServerEntry, where: str) -> Finding | None:

@@ -15,7 +15,7 @@ from server.cli.configured import answered
 from server.cli.documents import inner
 from server.cli.engine import Engine, down, has_failed, run, still_starting
 from server.cli.exits import ExitCode, Failure
-from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
+from server.cli.options import FLAG, AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
 from server.cli.output import reporting
 from server.cli.remedies import remedy
 from server.cli.upstreams import enabled_owner
@@ -48,18 +48,26 @@ class Asked:
 
 
 def list_tools(
-    upstream: Annotated[str | None, typer.Argument(help="Only the tools of this upstream.", show_default=False)] = None,
+    upstream: Annotated[
+        str | None, typer.Argument(metavar="UPSTREAM", help="Only the tools of this upstream.", show_default=False)
+    ] = None,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Name also the tools that the configuration hides, and what hides each.")
+        bool,
+        typer.Option(
+            "--all", metavar=FLAG, help="Name also the tools that the configuration hides, and what hides each."
+        ),
     ] = False,
     bill: Annotated[
-        bool, typer.Option("--bill", help="Add what all the tools would cost in a prompt, and folded.")
+        bool, typer.Option("--bill", metavar=FLAG, help="Add what all the tools would cost in a prompt, and folded.")
     ] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="The same with tokens counted (o200k), which needs the extra `tokens`.")
+        bool,
+        typer.Option(
+            "--exact", metavar=FLAG, help="The same with tokens counted (o200k), which needs the extra `tokens`."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -87,11 +95,19 @@ def search(
     limit: Annotated[
         int | None,
         typer.Option(
-            "-n", "--limit", min=1, show_default="gateway.toolSearch.searchDefaultLimit", help="Hits, at most."
+            "-n",
+            "--limit",
+            metavar="N",
+            min=1,
+            show_default="toolSearch.searchDefaultLimit",
+            help="Hits, at most.",
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show for each hit which words scored what in which of its fields.")
+        bool,
+        typer.Option(
+            "--explain", metavar=FLAG, help="Show for each hit which words scored what in which of its fields."
+        ),
     ] = False,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
@@ -129,11 +145,11 @@ def describe(
     """
     with reporting(as_json=as_json) as output:
         found = answered(config or [], upstream_in(tool))
-        description = run(found, output, partial(_describe, reference=tool, wait=Wait(wait, refresh)))
+        description, warning = run(found, output, partial(_describe, reference=tool, wait=Wait(wait, refresh)))
         if as_json:
             output.json(description)
         else:
-            rendering.description(description, output)
+            rendering.description(description, warning, output)
 
 
 async def _list(engine: Engine, show: Shown, wait: Wait) -> tuple[JsonObject, Failure | None]:
@@ -196,6 +212,7 @@ async def _search(engine: Engine, asked: Asked, wait: Wait) -> tuple[JsonObject,
         raise Failure(ExitCode.USAGE, error) from None
 
 
-async def _describe(engine: Engine, reference: str, wait: Wait) -> JsonObject:
+async def _describe(engine: Engine, reference: str, wait: Wait) -> tuple[JsonObject, str]:
+    """What a model gets, and what a person is warned of beside it."""
     tool = await engine.find(reference, wait, live=False)
-    return await engine.gateway.describe(tool.id)
+    return await engine.gateway.describe(tool.id), tool.warning

@@ -59,8 +59,8 @@ def _listed(heading: str, tools: list[JsonObject], output: Output) -> None:
     output.line()
 
 
-def description(document: JsonObject, output: Output) -> None:
-    """`toolfold describe`: one tool."""
+def description(document: JsonObject, warning: str, output: Output) -> None:
+    """`toolfold describe`: one tool, and what is odd about it."""
     tool = inner(document, "tool")
     output.line(text(document, "id"), "bold")
     if text(document, "label") != text(document, "name"):
@@ -74,6 +74,10 @@ def description(document: JsonObject, output: Output) -> None:
     annotations = inner(tool, "annotations")
     if told := [meaning for name, meaning in HINTS.items() if annotations.get(name) is True]:
         output.line(f"Its server says: {', '.join(told)}")
+    if policy := text(document, "policy"):
+        output.block(f"Policy: {policy}", style="yellow")
+    if warning:
+        output.block(f"Look at it first: {warning} (see `toolfold trust`)", style="yellow")
     if text(document, "source") == CLIENT:
         output.line(f"The host runs it itself, as {text(document, 'name')}: it cannot be called here.")
         return

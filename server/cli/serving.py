@@ -2,13 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from server.cli.configured import configured
 from server.cli.exits import ExitCode, Failure
-from server.config import ConfigError
+from server.config import ConfigError, Finding
 from server.serve import serve
+
+FOR_A_PERSON: Final = (
+    "Waiting for a host on standard input. A host starts this command itself: put it into the host's file. "
+    "To look yourself: toolfold list. Ctrl-C ends."
+)
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -28,9 +34,7 @@ def run(arguments: Sequence[str]) -> None:
         parser.error("--token, --token-file and --allow-host need --http")
     try:
         found = configured(options.config)
-        for finding in found.settings.findings:
-            if finding.severity != "note":
-                print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
+        _tell(found.settings.findings, is_person=options.http is None and sys.stdin.isatty())
         if options.http is None:
             serve(found.settings, found.directories, found.reread, options.profile)
         else:
@@ -44,3 +48,11 @@ def run(arguments: Sequence[str]) -> None:
     except Failure as failure:
         print(f"toolfold: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)
+
+
+def _tell(findings: Iterable[Finding], *, is_person: bool) -> None:
+    for finding in findings:
+        if finding.severity != "note":
+            print(f"toolfold {finding.severity}: {finding.where}: {finding.message} {finding.fix}", file=sys.stderr)
+    if is_person:
+        print(f"toolfold: {FOR_A_PERSON}", file=sys.stderr)

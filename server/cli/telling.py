@@ -33,7 +33,7 @@ Folder: TypeAlias = Annotated[
 
 
 def stats(
-    last: Annotated[int, typer.Option("-n", "--last", min=1, help="How many sessions, the newest.")] = 1,
+    last: Annotated[int, typer.Option("-n", "--last", metavar="N", min=1, help="How many sessions, the newest.")] = 1,
     config: ConfigFiles = None,
     folder: Folder = None,
     as_json: AsJson = False,
@@ -51,7 +51,7 @@ def stats(
 
 
 def log(
-    last: Annotated[int, typer.Option("-n", "--last", min=1, help="How many events, the newest.")] = 50,
+    last: Annotated[int, typer.Option("-n", "--last", metavar="N", min=1, help="How many events, the newest.")] = 50,
     config: ConfigFiles = None,
     folder: Folder = None,
     as_json: AsJson = False,

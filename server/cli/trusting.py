@@ -17,7 +17,7 @@ from server.cli import rendering
 from server.cli.configured import Configured, answered
 from server.cli.engine import Engine, run
 from server.cli.exits import ExitCode, Failure
-from server.cli.options import AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
+from server.cli.options import FLAG, AsJson, ConfigFiles, Refresh, Wait, WaitSeconds
 from server.cli.output import reporting
 from server.cli.upstreams import enabled_owner
 from server.errors import GatewayError
@@ -52,11 +52,15 @@ class Departure:
 
 
 def trust(
-    upstream: Annotated[str | None, typer.Argument(help="Only the tools of this upstream.", show_default=False)] = None,
-    tools: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOOL]...", help="Only these tools of it.", show_default=False)
+    upstream: Annotated[
+        str | None, typer.Argument(metavar="UPSTREAM", help="Only the tools of this upstream.", show_default=False)
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept what is shown without asking.")] = False,
+    tools: Annotated[
+        list[str] | None, typer.Argument(metavar="TOOL", help="Only these tools of it.", show_default=False)
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", metavar=FLAG, help="Accept what is shown without asking.")
+    ] = False,
     config: ConfigFiles = None,
     wait: WaitSeconds = None,
     refresh: Refresh = False,

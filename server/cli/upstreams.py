@@ -1,11 +1,15 @@
 """How a person names an upstream on the command line, by its key in the file or by its name in ids."""
 
 import difflib
+from typing import Final
 
 from server.cli.exits import ExitCode, Failure
 from server.config import ServerEntry, Settings
 from server.config.findings import shown
 from server.errors import GatewayError
+
+MOST_NAMED: Final = 10
+"""Upstreams that an error names."""
 
 
 def entry_of(name: str, settings: Settings) -> ServerEntry:
@@ -15,7 +19,9 @@ def entry_of(name: str, settings: Settings) -> ServerEntry:
             return server
     keys = [server.key for server in settings.servers]
     close = tuple(map(shown, difflib.get_close_matches(name[:100], keys, n=3)))
-    hint = f"Did you mean {' or '.join(close)}?" if close else "See `toolfold config show`."
+    known = ", ".join(map(shown, keys[:MOST_NAMED])) or "none"
+    rest = ", …: see `toolfold config show`." if len(keys) > MOST_NAMED else "."
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"Those that there are: {known}{rest}"
     error = GatewayError("unknown_upstream", f"There is no upstream {shown(name)!r}.", hint)
     raise Failure(ExitCode.UNKNOWN_ID, error, close)
 

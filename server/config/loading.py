@@ -108,7 +108,9 @@ def _without_hooks(file: _File, environ: Mapping[str, str], findings: Findings) 
     if not isinstance(ours, dict) or "hooks" not in ours or is_users_own(file.path, environ):
         return file
     message = "`hooks` runs a program, and is not used from a file that a project may have brought; no tool is called."
-    fix = "Move it to a configuration file in your home folder."
+    fix = (
+        "Move it to a file of your settings folder, such as ~/.config/toolfold/hooks.json, and name both with --config."
+    )
     findings.add(Finding("error", "hook_not_trusted", f"{file.path}: gateway.hooks", message, fix))
     return replace(file, root={**file.root, "gateway": {**ours, "hooks": {"beforeCall": list(NO_HOOK)}}})
 

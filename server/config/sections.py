@@ -83,6 +83,8 @@ def warn_of_mended(mended: tuple[Mended, ...], where: str, findings: Findings) -
     for each in mended:
         if each.is_clamped:
             findings.warn("out_of_bounds", where, each.message, "The nearest value that is allowed is used.")
+        elif each.key == "pins":  # a slip in what is to protect must not open it
+            findings.warn("wrong_type", where, each.message, "The strictest, 'strict', is used; correct the value.")
         else:
             findings.warn("wrong_type", where, each.message, "The default is used; correct the value.")
 

@@ -127,6 +127,42 @@ def test_probing_starts_every_upstream_and_explains_those_that_fail(tmp_path: Pa
     assert one.out.endswith("upstream  state  tools\nfine      ready  2\n")
 
 
+def test_a_hook_that_cannot_be_started_is_told_before_it_blocks_a_call(tmp_path: Path) -> None:
+    hook = tmp_path / "hook.py"
+    write_config(tmp_path, {"one": entry()}, {"hooks": {"beforeCall": [str(hook)]}})
+    missing = toolfold(tmp_path, "check", "--json", XDG_CONFIG_HOME=str(tmp_path))
+    hook.write_text("#!/bin/sh\n", encoding="utf-8")
+    closed = toolfold(tmp_path, "check", "--json", XDG_CONFIG_HOME=str(tmp_path))
+    hook.chmod(0o755)
+    right = toolfold(tmp_path, "check", "--json", XDG_CONFIG_HOME=str(tmp_path))
+    told = [(ran.code, [(one["message"], one["fix"]) for one in ran.member("findings")]) for ran in (missing, closed)]
+    assert told == [
+        (
+            1,
+            [
+                (
+                    f"There is no program {hook}; no tool is called.",
+                    "Write its absolute path, and install it if need be.",
+                )
+            ],
+        ),
+        (1, [(f"{hook} may not be executed; no tool is called.", f"Run: chmod +x {hook}")]),
+    ]
+    assert (right.code, right.member("findings")) == (0, [])
+
+
+def test_probing_says_that_a_server_that_never_answers_logs_where_messages_belong(tmp_path: Path) -> None:
+    script(tmp_path / "chatty", "echo listening", "exec sleep 60")
+    write_config(tmp_path, {"chatty": {"command": f"{tmp_path}/chatty", "startupTimeout": 1000}})
+    ran = toolfold(tmp_path, "check", "--probe", "--json")
+    (finding,) = ran.member("findings")
+    assert (finding["code"], finding["fix"]) == (
+        "does_not_start",
+        "Start it by hand to see why, or raise `startupTimeout` of its entry. It prints lines on standard output that are "
+        "no MCP messages: its log belongs on standard error.",
+    )
+
+
 def test_probing_gives_up_on_what_is_not_ready_in_time(tmp_path: Path) -> None:
     write_config(tmp_path, {"hang": entry(hang=True), "other": entry(starts=str(tmp_path / "starts"))})
     ran = toolfold(tmp_path, "check", "hang", "--probe", "--wait", "0.1", "--json")

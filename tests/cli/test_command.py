@@ -66,3 +66,18 @@ def test_serving_imports_neither_typer_nor_rich() -> None:
         [sys.executable, "-c", program], cwd=PROJECT, env=environment({}), capture_output=True, text=True, check=True
     )
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def test_a_person_who_starts_serve_is_told_that_it_waits_for_a_host(tmp_path: Path) -> None:
+    write_config(tmp_path, {})
+    ran = at_a_terminal(tmp_path, "serve", typed=[("Waiting for a host on standard input.", "\x03")])
+    assert (ran.code, ran.out) == (130, "")
+
+
+def test_help_is_wrapped_at_the_terminals_width_and_gives_flags_no_type(tmp_path: Path) -> None:
+    ran = toolfold(tmp_path, "serve", "--help", COLUMNS="80")
+    shown = " ".join(ran.out.split())
+    assert "as soon as one is known: from gateway.http.tokens (SHA-256 hashes), --token-file" in shown
+    paragraph = ran.out.splitlines()[8:12]  # all of its lines but the last
+    assert [len(line.rstrip()) > 65 for line in paragraph] == [True, True, True, True]
+    assert "<bool>" not in "".join(line for line in ran.out.splitlines() if "--help" not in line)

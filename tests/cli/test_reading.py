@@ -101,6 +101,18 @@ def test_an_unknown_upstream_ends_with_12_and_names_what_may_have_been_meant(tmp
     write_config(tmp_path, {"time": entry(tools=[NOW], starts=str(tmp_path / "starts"))})
     ran = toolfold(tmp_path, "list", "tim", "--json")
     assert (ran.code, ran.error()["candidates"], starts(tmp_path / "starts")) == (12, ["time"], 0)
+    other = toolfold(tmp_path, "list", "zeppelin")
+    assert (other.code, other.err) == (12, "toolfold: There is no upstream 'zeppelin'. Those that there are: time.\n")
+
+
+def test_a_person_is_told_what_the_policy_asks_about_and_blocks(tmp_path: Path) -> None:
+    tools = [{**NOW, "name": "now"}, {**NOW, "name": "later"}]
+    write_config(tmp_path, {"time": entry(tools=tools)}, {"policy": {"ask": ["*:now"], "block": ["*:later"]}})
+    found = toolfold(tmp_path, "search", "current time")
+    assert "mcp:time:now\n  (a person is asked before it is run)\n" in found.out
+    assert "mcp:time:later\n  (it is found, but not run)\n" in found.out
+    described = toolfold(tmp_path, "describe", "later")
+    assert "\nPolicy: block: the operator does not let it be run; a call is refused\n" in described.out
 
 
 def test_search_answers_what_a_model_gets_and_says_beside_it_what_was_not_searched(tmp_path: Path) -> None:
@@ -157,6 +169,7 @@ def test_describe_shows_a_person_the_arguments_and_how_to_call_and_a_program_eve
         "count     integer\n"
         "\n"
         "Its server says: it only reads\n"
+        "Look at it first: it is suspicious: its description holds control characters (see `toolfold trust`)\n"
         "Run it: toolfold call mcp:time:now zone=…\n"
         "Upstream: time, idle, read from its stored listing\n"
         "\n"

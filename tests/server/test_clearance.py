@@ -23,7 +23,7 @@ from server.asking import MOST_AT_ONCE, MOST_OPEN, OpenQuestions
 from server.clearance import Question
 from server.config import load
 from server.face import ToolRequest
-from server.hooks import AT_A_TIME, MOST_THREADS, Hook, HookAnswer
+from server.hooks import ANSWERS, AT_A_TIME, MOST_THREADS, Hook, HookAnswer
 from tests.support.cli_runs import toolfold
 from tests.support.gateways import Opened, error_of, gateway
 from tests.support.hosts import SERVE, environment, open_host, part
@@ -81,6 +81,24 @@ NO_ANSWER = HookAnswer(is_allowed=False, reason="the operator's hook gave no usa
 )
 async def test_a_command_answers_and_what_is_no_answer_blocks(code: str, answer: HookAnswer) -> None:
     assert await command(code)(EVENT) == answer
+
+
+@pytest.mark.parametrize(
+    ("hook", "why"),
+    [
+        (Hook(("/nowhere/at/all",), {}, 5), "it cannot be started (No such file or directory). See `toolfold check`"),
+        (Hook(("",), {}, 5), "the configuration has none that may be run. See `toolfold check`"),
+        (command("sys.exit(3)"), "it ended with exit code 3"),
+        (command("print('yes')"), f"what it prints is not JSON. {ANSWERS}"),
+        (command("print('{}')"), f"it says something else. {ANSWERS}"),
+    ],
+)
+async def test_the_log_says_in_one_line_why_an_answer_cannot_be_used(
+    caplog: pytest.LogCaptureFixture, hook: Hook, why: str
+) -> None:
+    assert await hook(EVENT) == NO_ANSWER
+    [record] = caplog.records
+    assert (record.getMessage(), record.exc_info) == (f"the beforeCall hook gave no usable answer: {why}", None)
 
 
 async def test_a_command_that_hangs_or_is_not_there_blocks() -> None:
@@ -232,7 +250,8 @@ async def test_a_hook_from_a_projects_file_is_never_run_and_nothing_is_called(tm
         tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w'); print(json.dumps({{'decision': 'allow'}}))"
     ) as opened:
         assert error_of(await opened.call("mcp:one:add", {"n": 1}))["code"] == "blocked_by_hook"
-        assert "hook_not_trusted" in [finding.code for finding in opened.settings.findings]
+        [finding] = [finding for finding in opened.settings.findings if finding.code == "hook_not_trusted"]
+        assert "such as ~/.config/toolfold/hooks.json" in finding.fix
     assert not (tmp_path / "ran").exists()
     assert sent(tmp_path) == []
 
@@ -321,6 +340,38 @@ def test_the_command_approves_what_the_refusal_names(tmp_path: Path) -> None:
     assert (approved.code, approved.err) == (0, "mcp:one:add may be run for 1 minute.\n")
     assert toolfold(tmp_path, "call", "mcp:one:add", "n=1").code == 0
     assert sent(tmp_path) == [{"n": 1}]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("mcp:one:add --profile coder", 0, "mcp:one:add may be run for 10 minutes.\n"),
+        (
+            "mcp:one:free",
+            0,
+            "mcp:one:free may be run for 10 minutes. It may be run without that, too: no `ask` is about it.\n",
+        ),
+        ("mcp:one:shut", 1, "toolfold: mcp:one:shut is blocked, and no approval opens it. Take it out of `block`.\n"),
+        (
+            "mcp:one:add --profile reader",
+            1,
+            "toolfold: mcp:one:add is not there for profile reader. Its allow, deny or readOnly, or policy.ownerOnly, leave "
+            "it out.\n",
+        ),
+        (
+            "mcp:one:add --profile codr",
+            4,
+            "toolfold: There is no profile 'codr' under gateway.profiles. Those that there are: coder, reader.\n",
+        ),
+    ],
+)
+def test_the_command_says_what_an_approval_does_not_change(tmp_path: Path, command: str, code: int, said: str) -> None:
+    tools = [{**ADD, "name": name} for name in ("add", "free", "shut")]
+    policy = {"ask": ["*:add"], "block": ["*:shut"]}
+    profiles: JsonObject = {"coder": {}, "reader": {"readOnly": True}}
+    write_config(tmp_path, {"one": entry(tools=tools)}, {"policy": policy, "profiles": profiles})
+    ran = toolfold(tmp_path, "approve", *command.split())
+    assert (ran.code, ran.err) == (code, said)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

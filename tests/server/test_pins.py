@@ -195,6 +195,15 @@ async def test_what_is_suspicious_is_not_accepted_by_first_sight(tmp_path: Path,
         assert [str(tool.exposure) for tool in library.snapshot.catalog.tools()[:2]] == ["catalog", "catalog"]
 
 
+def test_behind_a_gateway_an_id_is_no_suspicious_name(tmp_path: Path) -> None:
+    settings = GatewaySettings()
+    judge, catalog = Judge(Policy([ServerEntry("a", "a")], settings), Pins(tmp_path), settings), Catalog.empty()
+    tools = ({**NOW, "name": "mcp:time:now"}, {**SLY, "name": "mcp:time:sly"})
+    listing = Listing("mcp", "a", tools, gateway=True)
+    warnings = {tool.name: tool.warning for tool in catalog.with_listing(listing, judge(listing, catalog)).tools()}
+    assert warnings == {"mcp:time:now": "", "mcp:time:sly": SLY_WARNING}
+
+
 @pytest.mark.parametrize(
     ("first", "second", "taken_for"),
     [

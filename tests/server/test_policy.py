@@ -9,6 +9,7 @@ import pytest
 
 from index import Exposure
 from server.access import forbids
+from server.approvals import taken_apart, together
 from server.config import GatewaySettings, PolicySettings, ServerEntry
 from server.policy import Policy
 from tests.support.gateways import Opened, error_of, gateway
@@ -177,3 +178,8 @@ async def test_no_hidden_tool_was_ever_called(opened: Opened, log: Path) -> None
     for tool_id in HIDDEN:
         await opened.call(tool_id, {"text": "x"})
     assert [message for message in received(log) if message["method"] == "tools/call"] == []
+
+
+@pytest.mark.parametrize("profiles", [[""], ["a"], ["a,b"], ["a", "b"], ["a\\", "b,"], ["\\,", ",\\"]])
+def test_profiles_that_are_named_together_can_be_told_apart(profiles: list[str]) -> None:
+    assert taken_apart(together(profiles)) == profiles
