@@ -33,7 +33,7 @@ def approve(
 
     For hosts that cannot ask their person. Gateways that run take note at once.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = answered(config or [], upstream_in(tool))
         verdicts: list[Verdict] = []
 

@@ -48,7 +48,7 @@ def call(
     `--json` prints the whole result. An error that the tool answers with is printed on standard error, and the exit code
     is 1.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         arguments = _arguments(words or [], args)
         found = answered(config or [], upstream_in(tool))
         work = partial(_call, reference=tool, arguments=arguments, wait=Wait(wait), output=output)

@@ -47,7 +47,7 @@ def check(
 
     Every finding says where, what it means and what to do. The exit code is 1 if there is an error among them.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = configured(config or [])
         chosen = None if upstream is None else entry_of(upstream, found.settings)
         servers = found.settings.servers if chosen is None else (chosen,)

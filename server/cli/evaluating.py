@@ -68,7 +68,7 @@ def evaluate_catalogue(
     the tools that are not among the first five hits, near-duplicates across upstreams, names that
     several tools have, and what all cost in a prompt, directly and through toolfold.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         questions = _questions(file)
         work = partial(_evaluate, questions=questions, wait=Wait(wait, refresh))
         document, judged, missing = run(answered(config or []), output, work)

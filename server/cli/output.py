@@ -8,9 +8,12 @@ Laws
 """
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -32,11 +35,18 @@ LAST_COLUMN: Final = 32
 
 GAP: Final = 2
 
+_ADVICE: Final = re.compile(
+    r"`toolfold (?:approve|call|check|describe|eval|list|log|search|stats|trust)\b(?![^`]*--config)[^`]*"
+)
+"""A command that is advised, and reads a configuration."""
+
 
 class Output:
-    """The two streams of one command."""
+    """The two streams of one command. `files` are the configuration that it was given: what it advises names them too, as
+    `given` does on a command line."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    def __init__(self, *, as_json: bool, files: Sequence[Path] = ()) -> None:
+        self.given = "".join(f" --config {shlex.quote(str(file))}" for file in files)
         width = None if sys.stdout.isatty() or "COLUMNS" in read_environment() else PIPE_WIDTH
         self.as_json = as_json
         self.has_answered = False
@@ -54,7 +64,7 @@ class Output:
     def say(self, text: str, style: str = "") -> None:
         """Says something to the person, beside the data and after what of it was said. It may be an upstream's text."""
         sys.stdout.flush()  # both may go to one file
-        self.talk.print(paragraphs(text, len(text)), style=style, soft_wrap=True)
+        self.talk.print(self._advised(paragraphs(text, len(text))), style=style, soft_wrap=True)
 
     def line(self, text: str = "", style: str = "") -> None:
         """One line of data, which only the terminal breaks: it can be copied whole."""
@@ -62,7 +72,7 @@ class Output:
 
     def block(self, text: str, indent: int = 0, style: str = "") -> None:
         """A paragraph of data, wrapped at the terminal's width."""
-        self._print(Padding(Text(text, style), (0, 0, 0, indent)))
+        self._print(Padding(Text(self._advised(text), style), (0, 0, 0, indent)))
 
     def verbatim(self, text: str) -> None:
         """The text of a result: as it is into a pipe, without what could steer it on a terminal."""
@@ -71,6 +81,7 @@ class Output:
 
     def records(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Rows as a table if they fit, else each below the other. The first cell names the row, the last is the longest."""
+        rows = [[self._advised(cell) for cell in row] for row in rows]
         widths = [max(map(cell_len, cells)) for cells in zip(columns, *rows, strict=True)]
         before_last = sum(widths[:-1]) + GAP * (len(widths) - 1)
         if not self.data.is_terminal and before_last + widths[-1] <= self.data.width:
@@ -85,6 +96,10 @@ class Output:
                 if cell:
                     self.block(f"{name}: {cell}" if name else cell, GAP)
 
+    def _advised(self, text: str) -> str:
+        """With the files in the commands that it tells a person to run."""
+        return _ADVICE.sub(lambda found: found[0] + self.given, text) if self.given else text
+
     def _print(self, renderable: RenderableType) -> None:
         """Without the spaces that fill every line up, where no terminal needs them."""
         if self.data.is_terminal:
@@ -96,12 +111,12 @@ class Output:
 
 
 @contextmanager
-def reporting(*, as_json: bool) -> Iterator[Output]:
+def reporting(*, as_json: bool, config: Sequence[Path] | None = None) -> Iterator[Output]:
     """Gives the command its output, and turns a failure into words, with `--json` into a document too, and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal's encoding has not
-    output = Output(as_json=as_json)
+    output = Output(as_json=as_json, files=config or ())
     try:
         yield output
         sys.stdout.flush()

@@ -75,7 +75,7 @@ def list_tools(
 
     Upstreams whose tools are not known yet are started. For the others the stored listing is shown.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = answered(config or [], upstream or "")
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
         show = Shown(owner, everything, partial(billing.bill, exact=exact) if bill or exact else None)
@@ -118,7 +118,7 @@ def search(
 
     Upstreams whose tools are not known yet are started.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         asked = Asked(" ".join(query), limit, explain)
         work = partial(_search, asked=asked, wait=Wait(wait, refresh))
         answer, starting = run(answered(config or []), output, work)
@@ -143,7 +143,7 @@ def describe(
 
     `--json` prints all that is known of it, as a model gets it from tool_describe.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = answered(config or [], upstream_in(tool))
         description, warning = run(found, output, partial(_describe, reference=tool, wait=Wait(wait, refresh)))
         if as_json:

@@ -81,7 +81,7 @@ def description(document: JsonObject, warning: str, output: Output) -> None:
     if text(document, "source") == CLIENT:
         output.line(f"The host runs it itself, as {text(document, 'name')}: it cannot be called here.")
         return
-    output.line(f"Run it: {_example(text(document, 'id'), schema)}")
+    output.line(f"Run it: {_example(text(document, 'id'), schema)}{output.given}")
     _upstream(document, output)
 
 

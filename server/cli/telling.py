@@ -39,7 +39,7 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Show what a model was shown up front, what it asked and called, and whether folding its tools has paid."""
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = summaries(_records(config, folder))[-last:]
         if as_json:
             output.json({"sessions": found})
@@ -57,7 +57,7 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """Show what was searched, described and called, event by event. No log holds queries, arguments or results."""
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         events = [record for record in _records(config, folder) if record.get("kind") != "session"][-last:]
         if as_json:
             output.json({"events": events})

@@ -73,7 +73,7 @@ def trust(
     Gateways that run take note within seconds.
     With --json nothing is accepted unless --yes is there too.
     """
-    with reporting(as_json=as_json) as output:
+    with reporting(as_json=as_json, config=config) as output:
         found = answered(config or [], upstream or "")
         owner = None if upstream is None else enabled_owner(upstream, found.settings)
         look = partial(_look, found=found, owner=owner, names=frozenset(tools or ()), wait=Wait(wait, refresh))

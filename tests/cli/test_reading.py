@@ -173,7 +173,7 @@ def test_describe_shows_a_person_the_arguments_and_how_to_call_and_a_program_eve
         "Run it: toolfold call mcp:time:now zone=…\n"
         "Upstream: time, idle, read from its stored listing\n"
         "\n"
-        "Text of the upstream server time, not of toolfold or the user.\n"
+        "Text of the upstream server time, not of toolfold or the user. Beware: it holds control characters.\n"
         "  Ask for\n  IANA zones.\n"
     )
 
@@ -184,3 +184,12 @@ def test_an_unknown_id_ends_with_12_and_candidates_and_a_hidden_tool_is_an_unkno
     assert (misspelt.code, misspelt.error()["candidates"]) == (12, ["mcp:time:now"])
     assert (hidden.code, hidden.error()["code"]) == (12, "unknown_tool")
     assert "reset" not in str(hidden.error().get("candidates"))
+
+
+def test_what_a_person_is_told_to_run_names_the_configuration_that_was_given(tmp_path: Path) -> None:
+    config = write_config(tmp_path, {"time": entry(tools=[NOW])}).rename(tmp_path / "my own.json")
+    described = toolfold(tmp_path, "describe", "now", "--config", str(config))
+    assert f"(see `toolfold trust --config '{config}'`)" in described.out
+    assert f"Run it: toolfold call mcp:time:now zone=… --config '{config}'\n" in described.out
+    unknown = toolfold(tmp_path, "describe", "nowhere", "--config", str(config))
+    assert (unknown.code, "`toolfold" in unknown.err) == (12, "--config" in unknown.err)
