@@ -11,7 +11,7 @@ import functools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import resources
 from itertools import product
@@ -50,21 +50,6 @@ _TURNS: Final = frozenset({"but", "then", "because", "since", "sondern", "mais",
 """Words after which "not" has ended."""
 
 
-_ENGLISH: Final = frozenset(
-    "the of and to is are be for with this that in on by it as if or not from your you when which at its was has have will can"
-    " must any all before use".split()
-)
-_FOREIGN: Final = frozenset(
-    "der die das und den dem ist nicht mit fur von zu ein eine einen auf im werden wird oder bei als sich zur zum auch dann alle"
-    " le la les des du et est un une dans pour avec que qui sur ne pas ce cette ces au aux par en il y tout"
-    " el los las del y una para con por se su sus al lo como antes cada"
-    " o os do da dos das em um uma no na nos nas ao com seu sua nao mais ou"
-    " il lo gli della dello dei delle che di nel nella e per non con ogni prima tutti al una"
-    .split()
-) - {"a"}
-_SMALL_WORDS: Final = _ENGLISH | _FOREIGN
-
-
 def as_read(text: str) -> str:
     """In small letters of one alphabet, without accents and what is unseen."""
     if text.isascii():
@@ -87,9 +72,15 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    rest: tuple[str, ...]
-    bits: int
+class _Forms:
+    """What may begin with a word: the bits of the word alone, and what follows it in longer forms, the longest first."""
+
+    alone: int
+    longer: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+    open_ended: tuple[tuple[tuple[str, ...], int], ...]
+
+
+_NOTHING: Final = _Forms(0, {}, ())
 
 
 class Concepts:
@@ -108,14 +99,28 @@ class Concepts:
                     self._anywhere[form] = self._anywhere.get(form, 0) | bit
                     continue
                 first, *rest = _words(form)
-                for spaced in (english,) if language == "en" else (foreign, english) if language == "ru" else (foreign,):
+                for spaced in (
+                    (english,) if language == "en" else (foreign, english) if language == "ru" else (foreign,)
+                ):
                     spaced[first][tuple(rest)] = spaced[first].get(tuple(rest), 0) | bit
+        self._english_drafts = english
         self._english = functools.lru_cache(MOST_KNOWN_WORDS)(_Spaced(english))
         self._foreign = functools.lru_cache(MOST_KNOWN_WORDS)(_Spaced(foreign))
         self._unspaced = re.compile("|".join(map(re.escape, sorted(self._anywhere, key=len, reverse=True))))
         self._not = self.bits["not"]
         self._tell = self.bits["tell"]
-        self._verbs = self.bits["carry"] | self.bits["read"] | self.bits["tell"] | self.bits["obey"] | self.bits["force"]
+        self._verbs = (
+            self.bits["carry"] | self.bits["read"] | self.bits["tell"] | self.bits["obey"] | self.bits["force"]
+        )
+
+    def anchors(self, bits: int) -> Mapping[str, tuple[frozenset[str], ...]]:
+        """The words of each English form with any of these bits, by the longest of them."""
+        found: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+        for first, rests in self._english_drafts.items():
+            for rest, own in rests.items():
+                if own & bits:
+                    found[max((first, *rest), key=len)].append(frozenset((first, *rest)))
+        return {anchor: tuple(forms) for anchor, forms in found.items()}
 
     def mask(self, names: str) -> int:
         """The bits of concepts that are divided by "|"."""
@@ -171,36 +176,48 @@ class _Spaced:
     """Forms of languages that put spaces between words, by their first word."""
 
     def __init__(self, drafts: "_Drafts") -> None:
-        self._forms = {
-            first: tuple(_Form(rest, bits) for rest, bits in forms.items()) for first, forms in drafts.items()
-        }
+        self._drafts = drafts
 
-    def __call__(self, word: str) -> tuple[_Form, ...]:
-        """What may begin with the word, the longest first."""
-        found = self._forms.get(word, ())
-        for end in range(len(word), max(SHORTEST_STEM, len(word) - LONGEST_ENDING) - 1, -1):
-            found += self._forms.get(word[:end] + "-", ())
-        return tuple(sorted(found, key=lambda form: -len(form.rest)))
+    def __call__(self, word: str) -> _Forms:
+        """What may begin with the word."""
+        stems = (word[:end] + "-" for end in range(len(word), max(SHORTEST_STEM, len(word) - LONGEST_ENDING) - 1, -1))
+        drafts = [self._drafts[first] for first in (word, *stems) if first in self._drafts]
+        if not drafts:
+            return _NOTHING
+        alone = next((draft[()] for draft in drafts if () in draft), 0)
+        forms = sorted(
+            ((rest, bits) for draft in drafts for rest, bits in draft.items() if rest), key=lambda form: -len(form[0])
+        )
+        longer: defaultdict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        for form in forms:
+            longer[form[0][0]].append(form)
+        open_ended = tuple(form for form in forms if form[0][0].endswith("-"))
+        return _Forms(alone, {second: tuple(found) for second, found in longer.items()}, open_ended)
 
 
 _Drafts: TypeAlias = defaultdict[str, dict[tuple[str, ...], int]]
 
 
-def _at(forms: Sequence[_Form], words: Sequence[str], place: int) -> tuple[int, int]:
+def _at(forms: _Forms, words: Sequence[str], place: int) -> tuple[int, int]:
     """How many words a form takes here, and what it means."""
-    for form in forms:
-        rest = form.rest
-        if not rest:
-            return 1, form.bits
-        if place + len(rest) < len(words) and _met(rest, words[place + 1 : place + 1 + len(rest)]):
-            return 1 + len(rest), form.bits
-    return 1, 0
+    if forms.longer and place + 1 < len(words):
+        for rest, bits in (*forms.longer.get(words[place + 1], ()), *forms.open_ended):
+            if len(rest) == 1 and rest[0] == words[place + 1]:
+                return 2, bits
+            if place + len(rest) < len(words) and _met(rest, words[place + 1 : place + 1 + len(rest)]):
+                return 1 + len(rest), bits
+    return 1, forms.alone
+
+
+def may_be_foreign(words: Set[str]) -> bool:
+    """Whether a text in which these words are may hold a sentence that is not in English."""
+    return len(word_list("not english") & words) > 1
 
 
 def _is_foreign(words: Sequence[str]) -> bool:
     """Whether more small words are of another language than of English."""
-    found = _SMALL_WORDS.intersection(words)
-    return len(found & _FOREIGN) > len(found & _ENGLISH)
+    different = frozenset(words)
+    return len(word_list("foreign") & different) > len(word_list("english") & different)
 
 
 def _spelt_out(forms: Iterable[str]) -> Iterator[str]:
@@ -220,7 +237,8 @@ def _words(form: str) -> list[str]:
 
 def _met(rest: Sequence[str], words: Sequence[str]) -> bool:
     return all(
-        word.startswith(form[:-1]) if form.endswith("-") else word == form for form, word in zip(rest, words, strict=True)
+        word.startswith(form[:-1]) if form.endswith("-") else word == form
+        for form, word in zip(rest, words, strict=True)
     )
 
 
@@ -228,3 +246,9 @@ def table(name: str) -> Iterator[list[str]]:
     """The lines of a table of this package, but for empty ones and remarks, cut into their columns."""
     text = resources.files("server").joinpath("words", name).read_text(encoding="utf-8")
     return (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
+
+
+@functools.cache
+def word_list(name: str) -> frozenset[str]:
+    """One of the lists of `words/lists.tsv`."""
+    return next(frozenset(words.split(" ")) for of, words in table("lists.tsv") if of == name)

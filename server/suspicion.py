@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Final
 
 from server.concepts import LOOK_ALIKE, Said, as_read
+from server.encoded import SHORTEST_RUN, decoded
 from server.suspicion_phrases import PHRASES, WORDS
 from server.suspicion_score import amounts_to
-from server.suspicion_signs import Reader, Text, pieces
+from server.suspicion_signs import LONGEST_SENTENCE, Reader, Text, pieces
 
 MOST_CHARACTERS: Final = 64 * 1024
 """Of all texts of one definition. The largest of a real server has 20 KiB."""
@@ -25,6 +26,7 @@ SHORT: Final = 60
 """Characters. A plain text below this hides nothing: it can only say something."""
 
 SHORTEST_PHRASE: Final = 10
+CODED: Final = "holds text in a code"
 
 _UNREAD: Final = frozenset({"$schema", "$id", "$ref", "pattern", "icons", "_meta"})
 """Never rendered, or meant to hold odd characters."""
@@ -87,19 +89,22 @@ def suspicion(definition: Mapping[str, object], others: Set[str] = frozenset()) 
         left -= len(text)
         if left < 0:
             return "its texts are too long to be looked through"
-        if found := _hidden_in(text) or _said_in(as_read(text)):
+        plain = as_read(text)
+        if found := _hidden_in(text) or _said_in(plain) or _coded_in(text):
             return _sentence(part, found)
-        texts.append((part, text))
+        texts.append((part, plain))
     worst = amounts_to(read(definition, texts, others))
     return _sentence(texts[worst[0]][0], worst[1]) if worst else ""
 
 
 def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], others: Set[str]) -> Iterator[list[Said]]:
-    """What each of the texts of a definition says, given with the parts of it that they are in."""
+    """What each text of a definition says, given as it is read and with the part that it is in."""
     description = definition.get("description")
-    first = next(pieces(as_read(description)), "") if isinstance(description, str) else ""
+    first = next(pieces(as_read(description[:LONGEST_SENTENCE])), "") if isinstance(description, str) else ""
     reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition)), others)
-    return (reader(Text(text, part != "description")) for part, text in texts)
+    return (
+        reader(Text(text, part != "description")) if " " in text or not text.isascii() else [] for part, text in texts
+    )
 
 
 def all_texts(definition: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -143,6 +148,10 @@ def _hidden_in(text: str) -> str:
     if text.isascii() and text.isprintable() and len(text) < SHORT and "<" not in text:
         return ""
     return next((what for pattern, what in (UNSEEN_ASCII if text.isascii() else UNSEEN) if pattern.search(text)), "")
+
+
+def _coded_in(text: str) -> str:
+    return CODED if len(text) >= SHORTEST_RUN and any(decoded(text)) else ""
 
 
 def _said_in(text: str) -> str:

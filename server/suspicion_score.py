@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final
 
 from server.concepts import Said, table
-from server.suspicion_signs import concepts
+from server.suspicion_signs import TELLING, concepts
 from server.suspicion_words import (
     ADDRESSES,
     CONCEALS,
@@ -28,6 +28,8 @@ from server.suspicion_words import (
 
 ENOUGH: Final = 0.0
 """The sum from which a place is suspicious: the weights are made so."""
+
+CERTAINTY: Final = 100.0
 
 START: Final = "every place"
 """The feature of what a sum begins with."""
@@ -52,6 +54,7 @@ GROUPS: Final = {
     "side": "param",
     "worse": "bad|prefer",
     "code": "encoded",
+    "safe": "consent",
 }
 """Concepts that do the same in a sentence. "!" where the sentence denies it."""
 
@@ -64,20 +67,22 @@ ANYWHERE: Final = (
 )
 """Concepts that count wherever in the definition they are."""
 
-TELLING: Final = (
-    "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
-    "|threat|persist|copy|own|direct|sink|address|shell|answer|bad|present"
-)
-"""Concepts of which honest texts rarely hold several at one place."""
-
 MOST_TELLING: Final = 5
+
+CERTAIN: Final = (
+    ("foreign", "bad|ruin|skip|lift"),
+    ("keyfile", "sink"),
+    ("direct", "keyfile|talk|typed|rules|foreign|hand"),
+    ("hide", "keyfile"),
+)
+"""What no weights are needed for where one sentence holds both."""
 
 MEANINGS: Final = (
     ("keyfile|secret", SECRETS),
     ("talk|typed|rules|personal", SMUGGLES),
-    ("hide|skip", CONCEALS),
+    ("hide", CONCEALS),
     ("foreign|other|elsewhere|hand", OTHER_TOOLS),
-    ("lift|authority|ignore", OVERRIDES),
+    ("lift|authority|ignore|skip", OVERRIDES),
     ("address|copy", DIVERTS),
     ("shell|encoded|obey", OBEYS),
     ("turn|first", PUSHES),
@@ -133,6 +138,9 @@ def amounts_to(texts: Iterable[Sequence[Said]]) -> tuple[int, str] | None:
 
 @functools.lru_cache(MOST_KNOWN_PLACES)
 def weight(place: Place) -> float:
+    here = place.here.affirmed
+    if any(here & _mask(one) and here & _mask(other) for one, other in CERTAIN):
+        return CERTAINTY
     known = weights()
     return known[START] + sum(known.get(feature, 0.0) for feature in features(place))
 

@@ -7,11 +7,11 @@ Laws
 
 import functools
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
-from server.concepts import Concepts, Said, as_read, table, words_of
+from server.concepts import Concepts, Said, as_read, may_be_foreign, table, word_list, words_of
 
 LONGEST_SENTENCE: Final = 600
 """A longer one is looked at in pieces that overlap by a half. Patterns look a bounded way ahead, so the work is linear."""
@@ -20,12 +20,21 @@ SIGNS: Final = ("foreign", "input_name", "sink", "name", "address", "shell", "en
 """Concepts that no word stands for: the name of another server's tool, of one of its own parameters, of one of those that
 can hold anything, of something else; an address; a command; something to be decoded; any text outside the description."""
 
+DENIES_FILES: Final = "carry|read|keyfile|secret"
+"""Where one of these is denied, a path is named to warn of it."""
+
 BUSINESS: Final = "secret|keyfile|talk|personal|rules|typed"
 """What a tool may be there for."""
 
 _SENTENCE: Final = re.compile(
     r"(?<=[.!?:;])\s+|\n\s*\n|\n\s*(?:[-*\u2022#]|\d+[.)])\s|(?<=\u3002)|(?<=[!?:;])(?=[\u3040-\u9fff\uac00-\ud7af])"
 )
+TELLING: Final = (
+    "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
+    "|threat|persist|copy|own|direct|sink|address|shell|answer|bad|present"
+)
+"""Concepts of which honest texts rarely hold several at one place."""
+
 _NAME_PARTS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\-.]")
 
 _PATH: Final = re.compile(
@@ -44,7 +53,29 @@ _SHELL: Final = re.compile(
 )
 _ENCODED: Final = re.compile(r"\bbase64\b|\brot-?13\b|\bhex(?:adecimal)?\b|\bdecod\w|\\u00\d\d|(?<![\w/+])[\w/+]{40}")
 
-_PATTERNS: Final = (("keyfile", _PATH), ("address", _ADDRESS), ("shell", _SHELL), ("encoded", _ENCODED))
+_PATH_MARKS: Final = (
+    "~/.", "~/library", ".env", "/etc/", ".ssh", ".aws", ".kube", ".gnupg", "netrc", "npmrc", ".pypirc", ".docker", ".git-", "pgpass",
+    "wallet.dat", ".kdbx", ".pem", ".ppk", ".p12", ".pfx", ".keystore", ".jks", "/proc/", "$home/", "%userprofile%", "%appdata%",
+    "credentials.", "database.yml", "sh_history", "mcp.json", "claude_desktop", "hosts.yml", "secrets.", "login data",
+    "kubeconfig", "/root/.", "process.env", "os.environ", "printenv", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
+)  # fmt: skip
+_SHELL_MARKS: Final = (
+    "| sh", "|sh", "|bash", "bash", "zsh", "dash", "|zsh", "|dash", "curl ", "wget ", "chmod", "rm -r", "npm i", "pip install", "pip3 install", "git+http", "| nc", "|nc", "alter role", "crontab",
+    "sudo ", "base64 -d", "eval", "npx ",
+)  # fmt: skip
+
+_PATTERNS: Final = (
+    ("keyfile", _PATH, _PATH_MARKS),
+    ("address", _ADDRESS, ("://", "@")),
+    ("shell", _SHELL, _SHELL_MARKS),
+    ("encoded", _ENCODED, ("decod", "\\u00", "base64", "rot13", "rot-13", "hex")),
+)
+"""What each stands for, and marks: without one of them it is not met, unless there is a long word or a number. For two of
+them one of the words of a list must be there first, which is found faster."""
+
+_LISTED: Final = frozenset({"keyfile", "shell"})
+
+LONG_WORD: Final = 40
 
 _SINK: Final = re.compile(
     r"context|kontext|contexte|contexto|note|memo|diag|meta|trace|debug|hint|profil|perfil|backgr|baselin|origin|origen"
@@ -55,15 +86,12 @@ _SINK: Final = re.compile(
 )
 """In names of parameters that can be made to take anything."""
 
-_SENSITIVE_NAMES: Final = frozenset("ssh env config dotenv kubeconfig auth login kubectl helm kube".split())
-"""In the name of a tool that handles keys or their files."""
-
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of a definition. `is_side` outside the description."""
+    """One text of a definition, as it is read. `is_side` outside the description."""
 
-    text: str
+    read: str
     is_side: bool
 
 
@@ -93,23 +121,44 @@ class Reader:
         self._inputs = inputs
         self._others = others
         self._kept = ~self._business(name, first_sentence)
-        self._denies_file = self._known.mask("carry|read|keyfile|secret")
 
     def __call__(self, text: Text) -> list[Said]:
-        """What each sentence of the text says."""
-        read = as_read(text.text)
+        """What each sentence of the text says; nothing where none says anything telling."""
+        words = frozenset(words_of(text.read))
+        patterns = [
+            (self._bits[name], pattern)
+            for name, pattern, marks in _PATTERNS
+            if _is_marked(text.read, words, name, marks) and pattern.search(text.read)
+        ]
+        if not (patterns or self._may_tell(text.read, words)):
+            return []
         side = self._bits["param"] if text.is_side else 0
-        patterns = [(self._bits[name], pattern) for name, pattern in _PATTERNS if pattern.search(read)]
-        return [self._said(sentence, side, patterns) for sentence in pieces(read) if sentence]
+        sentences = [(sentence, words_of(sentence)) for sentence in pieces(text.read) if sentence]
+        found = [sum(bit for bit, pattern in patterns if pattern.search(sentence)) for sentence, _ in sentences]
+        tells = [
+            bool(signs) or self._may_tell(sentence, frozenset(words))
+            for signs, (sentence, words) in zip(found, sentences, strict=True)
+        ]
+        near = (any(tells[max(0, place - 1) : place + 2]) for place in range(len(tells)))
+        return [
+            self._said(sentence, words, side | signs) if is_near else Said()
+            for (sentence, words), signs, is_near in zip(sentences, found, near, strict=True)
+        ]
 
-    def _said(self, sentence: str, found: int, patterns: list[tuple[int, re.Pattern[str]]]) -> Said:
-        words = words_of(sentence)
+    def _may_tell(self, text: str, words: Set[str]) -> bool:
+        return (
+            not text.isascii()
+            or any(form <= words for anchor in _anchors().keys() & words for form in _anchors()[anchor])
+            or not self._others.isdisjoint(words)
+            or may_be_foreign(words)
+            or any(_SINK.search(word) and ("_" in word or _is_filled(text, word)) for word in self._inputs & words)
+        )
+
+    def _said(self, sentence: str, words: list[str], signs: int) -> Said:
         said = self._known.said(sentence, words)
-        found |= said.affirmed | self._names(sentence, words)
-        for bit, pattern in patterns:
-            if pattern.search(sentence) and not (pattern is _PATH and said.denied & self._denies_file):
-                found |= bit
-        return Said(found & self._kept, said.denied)
+        if said.denied & _mask(DENIES_FILES):
+            signs &= ~self._bits["keyfile"]
+        return Said((said.affirmed | signs | self._names(sentence, words)) & self._kept, said.denied)
 
     def _names(self, sentence: str, words: list[str]) -> int:
         found = 0
@@ -126,11 +175,32 @@ class Reader:
     def _business(self, name: str, first_sentence: str) -> int:
         words = as_read(_NAME_PARTS.sub(" ", name))
         affirmed = [self._known.said(text, words_of(text)).affirmed for text in (words, first_sentence)]
-        found = (affirmed[0] | affirmed[1]) & self._known.mask(BUSINESS)
-        files = self._known.mask("secret|keyfile")
-        if found & files or _PATH.search(first_sentence) or not _SENSITIVE_NAMES.isdisjoint(words.split()):
+        found = (affirmed[0] | affirmed[1]) & _mask(BUSINESS)
+        files = _mask("secret|keyfile")
+        if found & files or _PATH.search(first_sentence) or not word_list("sensitive names").isdisjoint(words.split()):
             found |= files
         return found
+
+
+@functools.cache
+def _mask(names: str) -> int:
+    return concepts().mask(names)
+
+
+@functools.cache
+def _anchors() -> Mapping[str, tuple[frozenset[str], ...]]:
+    known = concepts()
+    return known.anchors(known.mask(TELLING) | known.bits["tell"])
+
+
+def _is_marked(text: str, words: Set[str], name: str, marks: tuple[str, ...]) -> bool:
+    if name in _LISTED and word_list(f"{name} signs").isdisjoint(words):
+        return False
+    if any(mark in text for mark in marks):
+        return True
+    if name == "encoded":
+        return len(text) >= LONG_WORD and max(map(len, words), default=0) >= LONG_WORD // 3
+    return name == "address" and text.count(".") > 2 and any(word.isdigit() for word in words)
 
 
 @functools.lru_cache(1024)

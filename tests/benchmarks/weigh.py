@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from server.concepts import as_read
 from server.suspicion import all_texts, read
 from server.suspicion_score import START, Place, features, places
 
@@ -35,16 +36,16 @@ LEAST_TOOLS: Final = 5
 """A feature of fewer definitions is not weighed."""
 
 POISONED: Final = 4.0
-LABELLED: Final = 2.0
+LABELLED: Final = 4.0
 """How much a poisoned definition counts, and how much an honest one that was written to be mistaken for one."""
 
 FOLDS: Final = 4
-SHIFT: Final = 0.7
+SHIFT: Final = 0.5
 """The sum from which a place is suspicious: it is taken off every place's start."""
 
 LEAST_WEIGHT: Final = 0.02
 
-Vector = NDArray[np.float32]
+Vector: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,10 @@ class Example:
 
 
 def example(group: str, tool: Mapping[str, object], others: Sequence[str] = (), *, poisoned: bool) -> Example:
-    names = frozenset(name.lower() for name in others if "_" in name or name.lower() != name) - {str(tool["name"]).lower()}
-    found = places(read(tool, all_texts(tool), names))
+    names = frozenset(name.lower() for name in others if "_" in name or name.lower() != name) - {
+        str(tool["name"]).lower()
+    }
+    found = places(read(tool, [(part, as_read(text)) for part, text in all_texts(tool)], names))
     return Example(group, poisoned, bool(others) and group != "real", tuple(found))
 
 
@@ -118,7 +121,7 @@ class Table:
         )
         self.features = [feature for feature, times in count.items() if times >= LEAST_TOOLS]
         column = {feature: place for place, feature in enumerate(self.features)}
-        self.values = np.zeros((len(weighed), len(column)), np.float32)
+        self.values: Vector = np.zeros((len(weighed), len(column)), np.float32)
         for row, found in enumerate(weighed):
             self.values[row, [column[feature] for feature in found if feature in column]] = 1
 
@@ -135,7 +138,8 @@ def fit(table: Table, examples: Sequence[Example], chosen: Sequence[int]) -> tup
     truth = np.r_[np.ones(len(poisoned)), np.zeros(len(honest_rows))].astype(np.float32)
     matter = np.r_[np.full(len(poisoned), POISONED), list(counts.values())].astype(np.float32)
     rarity = -np.log(table.values[honest_rows].mean(0) + 1e-3)
-    weights, start = np.zeros(len(table.features), np.float32), -3.0
+    weights: Vector = np.zeros(len(table.features), np.float32)
+    start = -3.0
     sums = table.values @ rarity
     for _ in range(ROUNDS):
         worst = [rows[np.argmax(sums[rows])] for rows in poisoned]
@@ -188,7 +192,9 @@ def check(table: Table, examples: Sequence[Example]) -> None:
 
 def write(table: Table, weights: Vector, start: float) -> None:
     kept = sorted(
-        (feature, float(value)) for feature, value in zip(table.features, weights, strict=True) if abs(value) >= LEAST_WEIGHT
+        (feature, float(value))
+        for feature, value in zip(table.features, weights, strict=True)
+        if abs(value) >= LEAST_WEIGHT
     )
     lines = [f"{START}\t{start - SHIFT:.2f}", *(f"{feature}\t{value:.2f}" for feature, value in kept)]
     WEIGHTS.write_text("# Made by tests/benchmarks/weigh.py.\n" + "\n".join(lines) + "\n", encoding="utf-8")
