@@ -26,6 +26,9 @@ SHORT: Final = 60
 """Characters. A plain text below this hides nothing: it can only say something."""
 
 SHORTEST_PHRASE: Final = 10
+SHORTEST_ORDER: Final = 24
+"""Of a text in ASCII in which concepts may meet; other scripts say more in fewer characters."""
+
 CODED: Final = "holds text in a code"
 
 _UNREAD: Final = frozenset({"$schema", "$id", "$ref", "pattern", "icons", "_meta"})
@@ -101,9 +104,10 @@ def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], oth
     """What each text of a definition says, given as it is read and with the part that it is in."""
     description = definition.get("description")
     first = next(pieces(as_read(description[:LONGEST_SENTENCE])), "") if isinstance(description, str) else ""
-    reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition)), others)
+    reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition.get("inputSchema"))), others)
     return (
-        reader(Text(text, part != "description")) if " " in text or not text.isascii() else [] for part, text in texts
+        reader(Text(text, part != "description")) if len(text) >= SHORTEST_ORDER or not text.isascii() else []
+        for part, text in texts
     )
 
 
@@ -158,7 +162,9 @@ def _said_in(text: str) -> str:
     if len(text) < SHORTEST_PHRASE or WORDS.isdisjoint(_WORD.findall(text)):
         return ""
     for sentence in pieces(text):
-        words = frozenset(_WORD.findall(sentence))
+        words = WORDS.intersection(_WORD.findall(sentence))
+        if not words:
+            continue
         for phrase in PHRASES:
             if not phrase.words.isdisjoint(words) and phrase.is_said_in(sentence):
                 return phrase.meaning

@@ -7,9 +7,9 @@ Laws
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from server.concepts import Concepts, Said, as_read, may_be_foreign, table, word_list, words_of
 
@@ -54,17 +54,21 @@ _SHELL: Final = re.compile(
 _ENCODED: Final = re.compile(r"\bbase64\b|\brot-?13\b|\bhex(?:adecimal)?\b|\bdecod\w|\\u00\d\d|(?<![\w/+])[\w/+]{40}")
 
 _PATH_MARKS: Final = (
-    "~/.", "~/library", ".env", "/etc/", ".ssh", ".aws", ".kube", ".gnupg", "netrc", "npmrc", ".pypirc", ".docker", ".git-", "pgpass",
-    "wallet.dat", ".kdbx", ".pem", ".ppk", ".p12", ".pfx", ".keystore", ".jks", "/proc/", "$home/", "%userprofile%", "%appdata%",
-    "credentials.", "database.yml", "sh_history", "mcp.json", "claude_desktop", "hosts.yml", "secrets.", "login data",
-    "kubeconfig", "/root/.", "process.env", "os.environ", "printenv", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
+    "~/.", "~/library", ".env", "/etc/", ".ssh", ".aws", ".kube", ".gnupg", "netrc", "npmrc", ".pypirc", ".docker",
+    ".git-", "pgpass", "wallet.dat", ".kdbx", ".pem", ".ppk", ".p12", ".pfx", ".keystore", ".jks", "/proc/", "$home/",
+    "%userprofile%", "%appdata%", "credentials.", "database.yml", "sh_history", "mcp.json", "claude_desktop",
+    "hosts.yml", "secrets.", "login data", "kubeconfig", "/root/.", "process.env", "os.environ", "printenv", "id_rsa",
+    "id_ed25519", "id_ecdsa", "id_dsa",
 )  # fmt: skip
 _SHELL_MARKS: Final = (
-    "| sh", "|sh", "|bash", "bash", "zsh", "dash", "|zsh", "|dash", "curl ", "wget ", "chmod", "rm -r", "npm i", "pip install", "pip3 install", "git+http", "| nc", "|nc", "alter role", "crontab",
-    "sudo ", "base64 -d", "eval", "npx ",
+    "| sh", "|sh", "|bash", "bash", "zsh", "dash", "|zsh", "|dash", "curl ", "wget ", "chmod", "rm -r", "npm i",
+    "pip install", "pip3 install", "git+http", "| nc", "|nc", "alter role", "crontab", "sudo ", "base64 -d", "eval",
+    "npx ",
 )  # fmt: skip
 
-_PATTERNS: Final = (
+_Pattern: TypeAlias = tuple[str, re.Pattern[str], tuple[str, ...]]
+
+_PATTERNS: Final[tuple[_Pattern, ...]] = (
     ("keyfile", _PATH, _PATH_MARKS),
     ("address", _ADDRESS, ("://", "@")),
     ("shell", _SHELL, _SHELL_MARKS),
@@ -125,16 +129,12 @@ class Reader:
     def __call__(self, text: Text) -> list[Said]:
         """What each sentence of the text says; nothing where none says anything telling."""
         words = frozenset(words_of(text.read))
-        patterns = [
-            (self._bits[name], pattern)
-            for name, pattern, marks in _PATTERNS
-            if _is_marked(text.read, words, name, marks) and pattern.search(text.read)
-        ]
-        if not (patterns or self._may_tell(text.read, words)):
+        marked = [one for one in _PATTERNS if _is_marked(text.read, words, one[0], one[2])]
+        if not (marked or self._may_tell(text.read, words)):
             return []
         side = self._bits["param"] if text.is_side else 0
         sentences = [(sentence, words_of(sentence)) for sentence in pieces(text.read) if sentence]
-        found = [sum(bit for bit, pattern in patterns if pattern.search(sentence)) for sentence, _ in sentences]
+        found = [self._signs(sentence, words, marked) if marked else 0 for sentence, words in sentences]
         tells = [
             bool(signs) or self._may_tell(sentence, frozenset(words))
             for signs, (sentence, words) in zip(found, sentences, strict=True)
@@ -145,10 +145,18 @@ class Reader:
             for (sentence, words), signs, is_near in zip(sentences, found, near, strict=True)
         ]
 
+    def _signs(self, sentence: str, words: list[str], marked: Sequence[_Pattern]) -> int:
+        different = frozenset(words)
+        return sum(
+            self._bits[name]
+            for name, pattern, marks in marked
+            if _is_marked(sentence, different, name, marks) and pattern.search(sentence)
+        )
+
     def _may_tell(self, text: str, words: Set[str]) -> bool:
         return (
             not text.isascii()
-            or any(form <= words for anchor in _anchors().keys() & words for form in _anchors()[anchor])
+            or any(form <= words for anchor in _anchor_words() & words for form in _anchors()[anchor])
             or not self._others.isdisjoint(words)
             or may_be_foreign(words)
             or any(_SINK.search(word) and ("_" in word or _is_filled(text, word)) for word in self._inputs & words)
@@ -191,6 +199,11 @@ def _mask(names: str) -> int:
 def _anchors() -> Mapping[str, tuple[frozenset[str], ...]]:
     known = concepts()
     return known.anchors(known.mask(TELLING) | known.bits["tell"])
+
+
+@functools.cache
+def _anchor_words() -> frozenset[str]:
+    return frozenset(_anchors())
 
 
 def _is_marked(text: str, words: Set[str], name: str, marks: tuple[str, ...]) -> bool:

@@ -2,7 +2,8 @@
 
     python tests/benchmarks/weigh.py SHARED LABELLED.json...
 
-SHARED holds catalogues of honest tools (`real-tools`, `retrieval`, `openclaw`) and labelled descriptions (`faults`);
+SHARED holds catalogues of honest tools (`real-tools`, `retrieval`, `openclaw`) and labelled descriptions (`faults`, of which
+those are left out on which `hygiene.py` judges);
 LABELLED are lists of {label, family, tool, other_servers_tools}. The weights are those of a logistic regression in which a
 poisoned definition stands for its worst place and an honest one for all its places. With `--check` nothing is written:
 each family of the labelled definitions is judged by weights that were made without it.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from server.concepts import as_read
 from server.suspicion import all_texts, read
 from server.suspicion_score import START, Place, features, places
+from tests.benchmarks.hygiene import rows as known_rows
 
 WEIGHTS: Final = Path("server/words/weights.tsv")
 PENALTY: Final = 6.0
@@ -98,9 +100,9 @@ def listed(path: Path) -> list[dict[str, Any]]:
 
 
 def labelled(shared: Path, paths: Sequence[Path]) -> Iterator[Example]:
-    for row in json.loads((shared / "faults" / "tool_descriptions.json").read_text(encoding="utf-8")):
-        definition = {"name": row["name"], "description": row["description"]}
-        yield example("faults", definition, poisoned=row["label"] == 1)
+    for known in known_rows(shared / "faults" / "tool_descriptions.json"):
+        if known.is_tuned:
+            yield example("faults", known.definition, poisoned=known.is_poisoned)
     for path in paths:
         for row in json.loads(path.read_text(encoding="utf-8")):
             group = f"{path.stem} {row['family']}"

@@ -174,7 +174,10 @@ def test_a_text_that_orders_about_another_servers_tool_is_suspicious(tmp_path: P
     }
     page = {**NOW, "name": "fetch_page"}
     catalog = Catalog.empty()
-    for listing in (Listing("mcp", "a", (page,) * (owner == "a")), Listing("mcp", "b", (asks, *(page,) * (owner == "b")))):
+    for listing in (
+        Listing("mcp", "a", (page,) * (owner == "a")),
+        Listing("mcp", "b", (asks, *(page,) * (owner == "b"))),
+    ):
         catalog = catalog.with_listing(listing, judge(listing, catalog))
     tool = catalog.get("mcp:b:now")
     assert tool is not None
