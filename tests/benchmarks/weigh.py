@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from server.concepts import as_read
 from server.suspicion import all_texts, read
 from server.suspicion_score import START, Place, features, places
+from tests.benchmarks.hygiene import elsewhere
 from tests.benchmarks.hygiene import rows as known_rows
 
 WEIGHTS: Final = Path("server/words/weights.tsv")
@@ -61,9 +62,7 @@ class Example:
 
 
 def example(group: str, tool: Mapping[str, object], others: Sequence[str] = (), *, poisoned: bool) -> Example:
-    names = frozenset(name.lower() for name in others if "_" in name or name.lower() != name) - {
-        str(tool["name"]).lower()
-    }
+    names = elsewhere({"tool": tool, "other_servers_tools": others})
     found = places(read(tool, [(part, as_read(text)) for part, text in all_texts(tool)], names))
     return Example(group, poisoned, bool(others) and group != "real", tuple(found))
 
@@ -121,7 +120,7 @@ class Table:
         count = Counter(
             feature for rows in self.rows for feature in frozenset[str]().union(*(weighed[row] for row in rows))
         )
-        self.features = [feature for feature, times in count.items() if times >= LEAST_TOOLS]
+        self.features = sorted(feature for feature, times in count.items() if times >= LEAST_TOOLS)
         column = {feature: place for place, feature in enumerate(self.features)}
         self.values: Vector = np.zeros((len(weighed), len(column)), np.float32)
         for row, found in enumerate(weighed):
