@@ -1,9 +1,10 @@
 """What the detector of suspicious descriptions says to labelled ones, and to the tools of real servers.
 
-Run by `make hygiene SHARED=folder`; by hand with further labelled sets after the folder. The rows are split by source and by variant, never by row. The split was fixed before
-any text was looked at, and the figures were taken twice before READ_LATER was read: precision 1.0 and recall 0.8, with
-all 24 poisoned rows of the judged variants found and none of READ_LATER's 6. Two of those 6 say nothing that a description
-could not honestly say. Since it was read it counts as tuned on.
+Run by `make hygiene SHARED=folder`; by hand with further labelled sets after the folder. The rows are split by source
+and by variant, never by row. The split was fixed before any text was looked at, and the figures were taken twice
+before READ_LATER was read: precision 1.0 and recall 0.8, with all 24 poisoned rows of the judged variants found and
+none of READ_LATER's 6. Two of those 6 say nothing that a description could not honestly say. Since it was read it
+counts as tuned on.
 
 The weights of `weigh.py` are made of the tuned rows, of labelled texts that are not part of the project, and, as examples
 of honesty, of the very tools of the real servers. So these are figures of familiar texts; what they are on texts of another

@@ -6,7 +6,8 @@ SHARED holds catalogues of honest tools (`real-tools`, `retrieval`, `openclaw`) 
 those are left out on which `hygiene.py` judges);
 LABELLED are lists of {label, family, tool, other_servers_tools}. The weights are those of a logistic regression in which a
 poisoned definition stands for its worst place and an honest one for all its places. With `--check` nothing is written:
-each family of the labelled definitions is judged by weights that were made without it.
+each family of the labelled definitions is judged by weights that were made without it. Needs numpy, which the extra
+`semantic` brings.
 """
 
 import json
