@@ -14,3 +14,8 @@ def spelling(name: str) -> str:
 def appearance(name: str) -> str:
     """What a reader in a hurry sees of the name: two names of one appearance can be taken for each other."""
     return name.lower().translate(_DRAWN).replace("rn", "m").replace("vv", "w")
+
+
+def is_unmistakable(name: str) -> bool:
+    """Whether the name in a text can only be meant as one: no word is written with an underscore or a capital within."""
+    return "_" in name.strip("_") or name[1:] != name[1:].lower()

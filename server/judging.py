@@ -35,11 +35,13 @@ _OUR_APPEARANCES: Final = {appearance(name): name for name in OUR_NAMES}
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A listing among all others: by what they look like, its own names, and whatever else is catalogued."""
+    """A listing among all others: by what they look like, its own names; what only others' tools are called; and whatever
+    else is catalogued."""
 
     upstream: str
     owner: str
     own: Mapping[str, frozenset[str]] = field(repr=False)
+    elsewhere: frozenset[str] = field(repr=False)
     catalog: Catalog
 
     def look_alike(self, name: str) -> str:
@@ -66,7 +68,8 @@ class Judge:
         upstream = None if self._mode == "off" else self._policy.pinned_upstream(listing.upstream)
         if upstream is None:
             return partial(self._exposure, listing.upstream)
-        company = Company(listing.upstream, listing.owner, self._by_appearance(listing), catalog)
+        elsewhere = catalog.names_elsewhere(listing.owner).difference(map(str.lower, _names(listing.tools)))
+        company = Company(listing.upstream, listing.owner, self._by_appearance(listing), elsewhere, catalog)
         accepted = self._pins.review(upstream, listing.tools, partial(_doubt, company))
         return partial(self._judge, company, accepted)
 
@@ -111,7 +114,7 @@ def _doubt(company: Company, definition: JsonObject) -> str:
     """Why the tool is suspicious, as the end of a sentence; empty where it is not."""
     if taken_for := company.look_alike(str(definition.get("name"))):
         return f"its name looks like {taken_for}"
-    return suspicion(definition)
+    return suspicion(definition, company.elsewhere)
 
 
 def _warning(difference: Difference, doubt: str) -> str:

@@ -32,6 +32,19 @@ OTHER_TOOLS: Final = "says how other tools are to be used"
 PUSHES: Final = "presses the model to use it before or instead of others"
 DIVERTS: Final = "sends what belongs to the user somewhere else"
 SMUGGLES: Final = "wants text that it does not need passed along"
+OBEYS: Final = "has the model do what is written elsewhere"
+
+MEANINGS: Final = {
+    "conceals": CONCEALS,
+    "overrides": OVERRIDES,
+    "addresses": ADDRESSES,
+    "secrets": SECRETS,
+    "others": OTHER_TOOLS,
+    "pushes": PUSHES,
+    "diverts": DIVERTS,
+    "smuggles": SMUGGLES,
+    "obeys": OBEYS,
+}
 
 TELL: Final = r"(?:mention|tell|inform|notify|alert|reveal|disclose|warn|admit|say|report|explain|show|let|expose)"
 TELLING: Final = r"(?:mentioning|telling|informing|notifying|alerting|revealing|disclosing|warning)"

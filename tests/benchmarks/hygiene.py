@@ -1,9 +1,14 @@
 """What the detector of suspicious descriptions says to labelled ones, and to the tools of real servers.
 
-Run by `make hygiene SHARED=folder`. The rows are split by source and by variant, never by row. The split was fixed before
-any text was looked at, and the figures were taken twice before READ_LATER was read: precision 1.0 and recall 0.8, with
-all 24 poisoned rows of the judged variants found and none of READ_LATER's 6. Two of those 6 say nothing that a description
-could not honestly say. Since it was read it counts as tuned on.
+Run by `make hygiene SHARED=folder`; by hand with further labelled sets after the folder. The rows are split by source
+and by variant, never by row. The split was fixed before any text was looked at, and the figures were taken twice
+before READ_LATER was read: precision 1.0 and recall 0.8, with all 24 poisoned rows of the judged variants found and
+none of READ_LATER's 6. Two of those 6 say nothing that a description could not honestly say. Since it was read it
+counts as tuned on.
+
+The weights of `weigh.py` are made of the tuned rows, of labelled texts that are not part of the project, and, as examples
+of honesty, of the very tools of the real servers. So these are figures of familiar texts; what they are on texts of another
+hand, only a set that nobody has read can say.
 """
 
 import json
@@ -12,8 +17,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from index import is_unmistakable
 from server.suspicion import suspicion
 
 TUNED_SOURCE: Final = "harishsg993010/damn-vulnerable-MCP-server"
@@ -72,7 +78,24 @@ def _judged(found: list[Row]) -> tuple[float, float]:
     return hits / max(1, said), hits / max(1, poisoned)
 
 
-def main(folder: Path) -> int:
+def elsewhere(row: Mapping[str, Any]) -> frozenset[str]:
+    """The names of other servers' tools as the gateway would hand them in."""
+    names = frozenset(name.lower() for name in row["other_servers_tools"] if is_unmistakable(name))
+    return names - {row["tool"]["name"].lower()}
+
+
+def _judge_set(path: Path) -> None:
+    """Prints the figures of another labelled set: {label, tool, other_servers_tools}."""
+    counts = Counter(
+        (row["label"] == 1, bool(suspicion(row["tool"], elsewhere(row)))) for row in json.loads(path.read_text("utf-8"))
+    )
+    hits, misses, alarms = counts[True, True], counts[True, False], counts[False, True]
+    print(f"{path.stem}: precision {hits / max(1, hits + alarms):.3f}, recall {hits / max(1, hits + misses):.3f}")
+
+
+def main(folder: Path, *sets: Path) -> int:
+    for path in sets:
+        _judge_set(path)
     found = list(rows(folder / "faults" / "tool_descriptions.json"))
     _table(found)
     precision, recall = _judged(found)
@@ -84,4 +107,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(*map(Path, sys.argv[1:])))

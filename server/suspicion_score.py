@@ -1,0 +1,179 @@
+"""What the concepts of a definition add up to: a sum of weights, made by `tests/benchmarks/weigh.py`.
+
+A place is a sentence and the next one of the same text. Its sum has the weight of each concept of the sentence ("here"),
+of each two groups of concepts that meet in it ("here") or at the place ("near"), of each concept of the whole definition
+("any"), and of how many telling concepts the place holds ("many"). The weights are in `words/weights.tsv`, for a person to
+read. Knows no words.
+"""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from server.concepts import Said, table
+from server.suspicion_signs import TELLING, concepts
+from server.suspicion_words import (
+    ADDRESSES,
+    CONCEALS,
+    DIVERTS,
+    OBEYS,
+    OTHER_TOOLS,
+    OVERRIDES,
+    PUSHES,
+    SECRETS,
+    SMUGGLES,
+)
+
+ENOUGH: Final = 0.0
+"""The sum from which a place is suspicious: the weights are made so."""
+
+CERTAINTY: Final = 100.0
+
+START: Final = "every place"
+"""The feature of what a sum begins with."""
+
+MOST_KNOWN_PLACES: Final = 8192
+"""Different places whose sum is remembered."""
+
+GROUPS: Final = {
+    "collect": "carry|read",
+    "object": "keyfile|secret|talk|personal|typed|rules|opened",
+    "strong": "keyfile|talk|typed|rules",
+    "into": "input_name|sink|input",
+    "out": "address|copy",
+    "secrecy": "hide|skip|!tell",
+    "show": "present|own|answer",
+    "others": "foreign|other|elsewhere|hand",
+    "press": "turn|threat|every|first|force",
+    "excuse": "pretext|authority|lift|ignore",
+    "who": "model|user|direct",
+    "deed": "ruin|obey|shell",
+    "when": "when",
+    "side": "param",
+    "worse": "bad|prefer",
+    "code": "encoded",
+    "safe": "consent",
+}
+"""Concepts that do the same in a sentence. "!" where the sentence denies it."""
+
+DENIED: Final = "tell|ask|carry|read|other|foreign|user|answer|hide|secret|talk|skip|every"
+"""Concepts that count where they are denied, too."""
+
+ANYWHERE: Final = (
+    "hide|skip|direct|lift|authority|foreign|hand|elsewhere|pretext|threat|turn|typed|talk|personal|rules|keyfile|opened"
+    "|shell|sink|copy|address|persist|own"
+)
+"""Concepts that count wherever in the definition they are."""
+
+MOST_TELLING: Final = 5
+
+CERTAIN: Final = (
+    ("foreign", "bad|ruin|skip|lift"),
+    ("keyfile", "sink"),
+    ("direct", "keyfile|talk|typed|rules|foreign|hand"),
+    ("hide", "keyfile"),
+)
+"""What no weights are needed for where one sentence holds both."""
+
+MEANINGS: Final = (
+    ("keyfile|secret", SECRETS),
+    ("talk|typed|rules|personal", SMUGGLES),
+    ("hide", CONCEALS),
+    ("foreign|other|elsewhere|hand", OTHER_TOOLS),
+    ("lift|authority|ignore|skip", OVERRIDES),
+    ("address|copy", DIVERTS),
+    ("shell|encoded|obey", OBEYS),
+    ("turn|first", PUSHES),
+)
+"""What a place amounts to, by what it speaks of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a sentence says, what it and the next one say, and what the definition says anywhere."""
+
+    here: Said
+    near: Said
+    anywhere: int
+
+
+def places(texts: Iterable[Sequence[Said]]) -> dict[Place, int]:
+    """The different places of a definition that hold something telling, and the text that each is in."""
+    known = [tuple(text) for text in texts]
+    anywhere = 0
+    for said in (said for text in known for said in text):
+        anywhere |= said.affirmed
+    anywhere &= _mask(ANYWHERE)
+    found: dict[Place, int] = {}
+    for number, text in enumerate(known):
+        for here, following in zip(text, (*text[1:], Said()), strict=False):
+            near = Said(here.affirmed | following.affirmed, here.denied | following.denied)
+            if near.affirmed & _mask(TELLING) or near.denied & _mask("tell"):
+                found.setdefault(Place(here, near, anywhere), number)
+    return found
+
+
+def features(place: Place) -> tuple[str, ...]:
+    """What is weighed at a place."""
+    here = [f"here {name}" for name in _names(place.here.affirmed)]
+    here += [f"here !{name}" for name in _names(place.here.denied & _mask(DENIED))]
+    here += [f"here {one} + {two}" for one, two in combinations(_groups(place.here), 2)]
+    here += [f"near {one} + {two}" for one, two in combinations(_groups(place.near), 2)]
+    here += [f"any {name}" for name in _names(place.anywhere)]
+    many = min(MOST_TELLING, (place.near.affirmed & _mask(TELLING)).bit_count())
+    return (*here, *(f"many {count}" for count in range(1, many + 1)))
+
+
+def amounts_to(texts: Iterable[Sequence[Said]]) -> tuple[int, str] | None:
+    """The text that has the worst place, and what that amounts to; nothing where no place is bad enough."""
+    found = places(texts)
+    worst = max(found, key=weight, default=None)
+    if worst is None or weight(worst) <= ENOUGH:
+        return None
+    meaning = next((meaning for names, meaning in MEANINGS if worst.near.affirmed & _mask(names)), ADDRESSES)
+    return found[worst], meaning
+
+
+@functools.lru_cache(MOST_KNOWN_PLACES)
+def weight(place: Place) -> float:
+    here = place.here.affirmed
+    if any(here & _mask(one) and here & _mask(other) for one, other in CERTAIN):
+        return CERTAINTY
+    known = weights()
+    return known[START] + sum(known.get(feature, 0.0) for feature in features(place))
+
+
+@functools.cache
+def weights() -> Mapping[str, float]:
+    """By feature."""
+    return {feature: float(value) for feature, value in table("weights.tsv")}
+
+
+@functools.cache
+def _mask(names: str) -> int:
+    return concepts().mask(names)
+
+
+def _names(bits: int) -> list[str]:
+    return [name for name, bit in concepts().bits.items() if bits & bit]
+
+
+def _groups(said: Said) -> list[str]:
+    return [group for group, (affirmed, denied) in _group_masks() if said.affirmed & affirmed or said.denied & denied]
+
+
+@functools.cache
+def _group_masks() -> tuple[tuple[str, tuple[int, int]], ...]:
+    split = {group: names.split("|") for group, names in GROUPS.items()}
+    return tuple(
+        (
+            group,
+            (
+                _mask("|".join(name for name in names if name[0] != "!")),
+                sum(concepts().bits[name[1:]] for name in names if name[0] == "!"),
+            ),
+        )
+        for group, names in split.items()
+    )

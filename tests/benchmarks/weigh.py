@@ -1,0 +1,217 @@
+"""Makes the weights by which `server/suspicion_score.py` adds up what a definition speaks of: `server/words/weights.tsv`.
+
+    python tests/benchmarks/weigh.py SHARED LABELLED.json...
+
+SHARED holds catalogues of honest tools (`real-tools`, `retrieval`, `openclaw`) and labelled descriptions (`faults`, of which
+those are left out on which `hygiene.py` judges);
+LABELLED are lists of {label, family, tool, other_servers_tools}. The weights are those of a logistic regression in which a
+poisoned definition stands for its worst place and an honest one for all its places. With `--check` nothing is written:
+each family of the labelled definitions is judged by weights that were made without it. Needs numpy, which the extra
+`semantic` brings.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.concepts import as_read
+from server.suspicion import all_texts, read
+from server.suspicion_score import START, Place, features, places
+from tests.benchmarks.hygiene import elsewhere
+from tests.benchmarks.hygiene import rows as known_rows
+
+WEIGHTS: Final = Path("server/words/weights.tsv")
+PENALTY: Final = 6.0
+"""On the square of each weight."""
+
+ROUNDS: Final = 4
+"""Times that the worst places are chosen anew."""
+
+STEPS: Final = 150
+STEP: Final = 0.05
+LEAST_TOOLS: Final = 5
+"""A feature of fewer definitions is not weighed."""
+
+POISONED: Final = 4.0
+LABELLED: Final = 4.0
+"""How much a poisoned definition counts, and how much an honest one that was written to be mistaken for one."""
+
+FOLDS: Final = 4
+SHIFT: Final = 0.5
+"""The sum from which a place is suspicious: it is taken off every place's start."""
+
+LEAST_WEIGHT: Final = 0.02
+
+Vector: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A definition: what may be wrong with it, and where."""
+
+    group: str
+    is_poisoned: bool
+    is_labelled: bool
+    places: tuple[Place, ...]
+
+
+def example(group: str, tool: Mapping[str, object], others: Sequence[str] = (), *, poisoned: bool) -> Example:
+    names = elsewhere({"tool": tool, "other_servers_tools": others})
+    found = places(read(tool, [(part, as_read(text)) for part, text in all_texts(tool)], names))
+    return Example(group, poisoned, bool(others) and group != "real", tuple(found))
+
+
+def honest(shared: Path) -> Iterator[Example]:
+    """The tools of all catalogues."""
+    servers = {path: listed(path) for path in sorted((shared / "real-tools").glob("*.json"))}
+    for path, tools in servers.items():
+        own = {tool["name"] for tool in tools}
+        others = [tool["name"] for other, listing in servers.items() if other != path for tool in listing]
+        yield from (
+            example("real", tool, [name for name in others if name not in own], poisoned=False) for tool in tools
+        )
+    for path in sorted((shared / "retrieval").glob("*/tools.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            tool = json.loads(line)
+            definition = {
+                "name": tool["name"],
+                "description": tool.get("description") or "",
+                "inputSchema": tool.get("input_schema") or {},
+            }
+            yield example(path.parent.name, definition, poisoned=False)
+    for name in ("mcp-loopback-tools", "mcp-plugin-tools", "openclaw-core-tools-full"):
+        for tool in listed(shared / "openclaw" / f"{name}.json"):
+            definition = {key: tool[key] for key in ("name", "description") if key in tool}
+            definition["inputSchema"] = tool.get("inputSchema") or tool.get("parameters") or {}
+            yield example("openclaw", definition, poisoned=False)
+
+
+def listed(path: Path) -> list[dict[str, Any]]:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    tools: list[dict[str, Any]] = document["tools"] if isinstance(document, dict) else document
+    return tools
+
+
+def labelled(shared: Path, paths: Sequence[Path]) -> Iterator[Example]:
+    for known in known_rows(shared / "faults" / "tool_descriptions.json"):
+        if known.is_tuned:
+            yield example("faults", known.definition, poisoned=known.is_poisoned)
+    for path in paths:
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            group = f"{path.stem} {row['family']}"
+            yield example(group, row["tool"], row["other_servers_tools"], poisoned=row["label"] == 1)
+
+
+class Table:
+    """All places as rows of what is weighed there."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        numbers: dict[Place, int] = {}
+        self.rows = [
+            np.array([numbers.setdefault(place, len(numbers)) for place in one.places], int) for one in examples
+        ]
+        weighed = [frozenset(features(place)) for place in numbers]
+        count = Counter(
+            feature for rows in self.rows for feature in frozenset[str]().union(*(weighed[row] for row in rows))
+        )
+        self.features = sorted(feature for feature, times in count.items() if times >= LEAST_TOOLS)
+        column = {feature: place for place, feature in enumerate(self.features)}
+        self.values: Vector = np.zeros((len(weighed), len(column)), np.float32)
+        for row, found in enumerate(weighed):
+            self.values[row, [column[feature] for feature in found if feature in column]] = 1
+
+
+def fit(table: Table, examples: Sequence[Example], chosen: Sequence[int]) -> tuple[Vector, float]:
+    """The weights and the start, made of the chosen examples."""
+    counts: dict[int, float] = {}
+    for one in chosen:
+        if not examples[one].is_poisoned:
+            for row in table.rows[one]:
+                counts[row] = max(counts.get(row, 0.0), LABELLED if examples[one].is_labelled else 1.0)
+    honest_rows = np.array(list(counts))
+    poisoned = [table.rows[one] for one in chosen if examples[one].is_poisoned and len(table.rows[one])]
+    truth = np.r_[np.ones(len(poisoned)), np.zeros(len(honest_rows))].astype(np.float32)
+    matter = np.r_[np.full(len(poisoned), POISONED), list(counts.values())].astype(np.float32)
+    rarity = -np.log(table.values[honest_rows].mean(0) + 1e-3)
+    weights: Vector = np.zeros(len(table.features), np.float32)
+    start = -3.0
+    sums = table.values @ rarity
+    for _ in range(ROUNDS):
+        worst = [rows[np.argmax(sums[rows])] for rows in poisoned]
+        rows = np.concatenate([np.array(worst), honest_rows])
+        weights, start = descend(table.values[rows], truth, matter, (weights, start))
+        sums = table.values @ weights + start
+    return weights, start
+
+
+def descend(values: Vector, truth: Vector, matter: Vector, begin: tuple[Vector, float]) -> tuple[Vector, float]:
+    """Logistic regression by Adam's steps: deterministic, and no library needed."""
+    weights, start = begin[0].copy(), begin[1]
+    first, second, pull = np.zeros_like(weights), np.zeros_like(weights), 0.0
+    for step in range(1, STEPS + 1):
+        chance = 1 / (1 + np.exp(-np.clip(values @ weights + start, -30, 30)))
+        error = (matter * (chance - truth)).astype(np.float32)
+        slope = values.T @ error + PENALTY * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.99 * second + 0.01 * slope * slope
+        change = STEP * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+        weights = (weights - change).astype(np.float32)
+        pull = 0.9 * pull + 0.1 * float(error.sum())
+        start -= 0.03 * float(np.sign(pull)) * min(1.0, abs(pull) / 5)
+    return weights, start
+
+
+def check(table: Table, examples: Sequence[Example]) -> None:
+    """Prints what weights that never saw a family say of it."""
+    families = sorted({one.group for one in examples if one.is_labelled})
+    np.random.default_rng(1).shuffle(families)
+    fold = {family: place % FOLDS for place, family in enumerate(families)}
+    sums = np.full(len(examples), -9.0)
+    for left_out in range(FOLDS):
+        chosen = [place for place, one in enumerate(examples) if fold.get(one.group, -1) != left_out]
+        weights, start = fit(table, examples, chosen)
+        reach = table.values @ weights + start
+        for place, one in enumerate(examples):
+            if fold.get(one.group) == left_out and len(table.rows[place]):
+                sums[place] = reach[table.rows[place]].max()
+    for least in (-1.0, -0.5, 0.0, 0.5, 0.7, 1.0, 1.5, 2.0):
+        said = Counter(
+            (one.group.split()[0], one.is_poisoned, bool(total > least))
+            for one, total in zip(examples, sums, strict=True)
+            if one.is_labelled
+        )
+        for stem in sorted({stem for stem, _, _ in said}):
+            found, missed, alarms = said[stem, True, True], said[stem, True, False], said[stem, False, True]
+            print(f"from {least:4}: {stem} recall {found / max(1, found + missed):.3f}, alarms {alarms}")
+
+
+def write(table: Table, weights: Vector, start: float) -> None:
+    kept = sorted(
+        (feature, float(value))
+        for feature, value in zip(table.features, weights, strict=True)
+        if abs(value) >= LEAST_WEIGHT
+    )
+    lines = [f"{START}\t{start - SHIFT:.2f}", *(f"{feature}\t{value:.2f}" for feature, value in kept)]
+    WEIGHTS.write_text("# Made by tests/benchmarks/weigh.py.\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str]) -> None:
+    shared, *paths = (Path(argument) for argument in arguments if argument != "--check")
+    examples = [*labelled(shared, paths), *honest(shared)]
+    table = Table(examples)
+    print(f"{len(examples)} definitions, {len(table.values)} places, {len(table.features)} features")
+    if "--check" in arguments:
+        check(table, examples)
+    else:
+        write(table, *fit(table, examples, range(len(examples))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
