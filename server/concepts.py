@@ -39,7 +39,10 @@ _LATIN: Final = "aeopcyxijshdqw" + "ABEKMHOPCTYXIJS" + "oABEZHIKMNOPTYX"
 LOOK_ALIKE: Final = _CYRILLIC + _CYRILLIC_CAPITALS + _GREEK
 _FOLDED: Final = str.maketrans(LOOK_ALIKE + "\u2019", _LATIN + "'")
 
-_UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+UNSPACED_LANGUAGES: Final = frozenset({"zh", "ja", "ko", "ar", "hi"})
+"""Of which forms are found anywhere: they put no spaces between words, or write small words together with the next."""
+
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0600-\u06ff\u0900-\u097f"
 _HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 _SAYS_NOT_LAST: Final = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
@@ -95,7 +98,7 @@ class Concepts:
         for concept, language, forms in rows:
             bit = self.bits.get(concept, 0)
             for form in map(as_read, _spelt_out(forms)):
-                if language in ("zh", "ja", "ko"):
+                if language in UNSPACED_LANGUAGES:
                     self._anywhere[form] = self._anywhere.get(form, 0) | bit
                     continue
                 first, *rest = _words(form)
@@ -211,7 +214,7 @@ def _at(forms: _Forms, words: Sequence[str], place: int) -> tuple[int, int]:
 
 def may_be_foreign(words: Set[str]) -> bool:
     """Whether a text in which these words are may hold a sentence that is not in English."""
-    return len(word_list("not english") & words) > 1
+    return not word_list("not english").isdisjoint(words)
 
 
 def _is_foreign(words: Sequence[str]) -> bool:

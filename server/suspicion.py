@@ -98,7 +98,7 @@ def suspicion(definition: Mapping[str, object], others: Set[str] = frozenset()) 
         if left < 0:
             return "its texts are too long to be looked through"
         plain = as_read(text)
-        if found := _hidden_in(text) or _said_in(plain) or _coded_in(text):
+        if found := _hidden_in(text) or _coded_in(text):
             return _sentence(part, found)
         texts.append((part, plain))
     worst = amounts_to(read(definition, texts, others))

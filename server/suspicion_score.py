@@ -44,17 +44,20 @@ GROUPS: Final = {
     "into": "input_name|sink|input",
     "out": "address|copy",
     "secrecy": "hide|skip|!tell",
-    "show": "present|own|answer",
-    "others": "foreign|other|elsewhere|hand",
+    "show": "present|own|answer|promo",
+    "others": "foreign|other|elsewhere|hand|kind",
     "press": "turn|threat|every|first|force",
     "excuse": "pretext|authority|lift|ignore",
-    "who": "model|user|direct",
-    "deed": "ruin|obey|shell",
+    "who": "model|direct",
+    "person": "user",
+    "deed": "ruin|obey|shell|downgrade|command",
     "when": "when",
     "side": "param",
     "worse": "bad|prefer",
     "code": "encoded",
-    "safe": "consent",
+    "safe": "consent|cites",
+    "says": "p_conceals|p_overrides|p_addresses|p_secrets|p_others|p_pushes|p_diverts|p_smuggles|p_obeys",
+    "lasting": "persist|work",
 }
 """Concepts that do the same in a sentence. "!" where the sentence denies it."""
 
@@ -67,7 +70,7 @@ ANYWHERE: Final = (
 )
 """Concepts that count wherever in the definition they are."""
 
-MOST_TELLING: Final = 5
+MOST_TELLING: Final = 8
 
 CERTAIN: Final = (
     ("foreign", "bad|ruin|skip|lift"),
@@ -119,11 +122,15 @@ def features(place: Place) -> tuple[str, ...]:
     """What is weighed at a place."""
     here = [f"here {name}" for name in _names(place.here.affirmed)]
     here += [f"here !{name}" for name in _names(place.here.denied & _mask(DENIED))]
-    here += [f"here {one} + {two}" for one, two in combinations(_groups(place.here), 2)]
+    here += [f"near {name}" for name in _names(place.near.affirmed & _mask(TELLING))]
     here += [f"near {one} + {two}" for one, two in combinations(_groups(place.near), 2)]
-    here += [f"any {name}" for name in _names(place.anywhere)]
     many = min(MOST_TELLING, (place.near.affirmed & _mask(TELLING)).bit_count())
     return (*here, *(f"many {count}" for count in range(1, many + 1)))
+
+
+def lowers(feature: str) -> bool:
+    """Whether a feature may only make a sum less; all others may only make it more."""
+    return "safe" in feature.split() or feature.endswith((" consent", " cites"))
 
 
 def amounts_to(texts: Iterable[Sequence[Said]]) -> tuple[int, str] | None:

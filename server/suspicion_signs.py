@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from server.concepts import Concepts, Said, as_read, may_be_foreign, table, word_list, words_of
+from server.suspicion_phrases import PHRASES, WORDS
+from server.suspicion_words import MEANINGS
 
 LONGEST_SENTENCE: Final = 600
 """A longer one is looked at in pieces that overlap by a half. Patterns look a bounded way ahead, so the work is linear."""
 
-SIGNS: Final = ("foreign", "input_name", "sink", "name", "address", "shell", "encoded", "param")
+SIGNS: Final = (
+    "foreign", "input_name", "sink", "name", "address", "shell", "encoded", "param", "kind",
+    "p_conceals", "p_overrides", "p_addresses", "p_secrets", "p_others", "p_pushes", "p_diverts", "p_smuggles", "p_obeys",
+)
 """Concepts that no word stands for: the name of another server's tool, of one of its own parameters, of one of those that
 can hold anything, of something else; an address; a command; something to be decoded; any text outside the description."""
 
@@ -32,6 +37,7 @@ _SENTENCE: Final = re.compile(
 TELLING: Final = (
     "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
     "|threat|persist|copy|own|direct|sink|address|shell|answer|bad|present"
+    "|p_conceals|p_overrides|p_addresses|p_secrets|p_others|p_pushes|p_diverts|p_smuggles|p_obeys|kind|downgrade|promo|ruin|command|prior|ignore|found"
 )
 """Concepts of which honest texts rarely hold several at one place."""
 
@@ -80,6 +86,9 @@ them one of the words of a list must be there first, which is found faster."""
 _LISTED: Final = frozenset({"keyfile", "shell"})
 
 LONG_WORD: Final = 40
+_KIND: Final = re.compile(
+    r"\b(?:other|another|any|neighbou?ring|the) (?!(?:same|this|mcp|following) )(?:\w+ ){1,2}(?:tools?|servers?|connectors?|plugins?|integrations?)\b")
+NAME_OF = {v: "p_" + k for k, v in MEANINGS.items()}
 
 _SINK: Final = re.compile(
     r"context|kontext|contexte|contexto|note|memo|diag|meta|trace|debug|hint|profil|perfil|backgr|baselin|origin|origen"
@@ -130,11 +139,11 @@ class Reader:
         """What each sentence of the text says; nothing where none says anything telling."""
         words = frozenset(words_of(text.read))
         marked = [one for one in _PATTERNS if _is_marked(text.read, words, one[0], one[2])]
-        if not (marked or self._may_tell(text.read, words)):
+        if not (marked or self._may_tell(text.read, words) or WORDS & words):
             return []
         side = self._bits["param"] if text.is_side else 0
         sentences = [(sentence, words_of(sentence)) for sentence in pieces(text.read) if sentence]
-        found = [self._signs(sentence, words, marked) if marked else 0 for sentence, words in sentences]
+        found = [self._signs(sentence, words, marked) for sentence, words in sentences]
         tells = [
             bool(signs) or self._may_tell(sentence, frozenset(words))
             for signs, (sentence, words) in zip(found, sentences, strict=True)
@@ -147,11 +156,17 @@ class Reader:
 
     def _signs(self, sentence: str, words: list[str], marked: Sequence[_Pattern]) -> int:
         different = frozenset(words)
-        return sum(
+        found = sum(
             self._bits[name]
             for name, pattern, marks in marked
             if _is_marked(sentence, different, name, marks) and pattern.search(sentence)
         )
+        if WORDS & different:
+            for phrase in PHRASES:
+                if phrase.words & different and phrase.is_said_in(sentence):
+                    found |= self._bits[NAME_OF[phrase.meaning]]
+        if _KIND.search(sentence): found |= self._bits["kind"]
+        return found
 
     def _may_tell(self, text: str, words: Set[str]) -> bool:
         return (

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from server.concepts import as_read
 from server.suspicion import all_texts, read
-from server.suspicion_score import START, Place, features, places
+from server.suspicion_score import START, Place, features, lowers, places
 from tests.benchmarks.hygiene import elsewhere
 from tests.benchmarks.hygiene import rows as known_rows
 
@@ -122,6 +122,7 @@ class Table:
             feature for rows in self.rows for feature in frozenset[str]().union(*(weighed[row] for row in rows))
         )
         self.features = sorted(feature for feature, times in count.items() if times >= LEAST_TOOLS)
+        self.signs = np.array([-1 if lowers(feature) else 1 for feature in self.features], np.float32)
         column = {feature: place for place, feature in enumerate(self.features)}
         self.values: Vector = np.zeros((len(weighed), len(column)), np.float32)
         for row, found in enumerate(weighed):
@@ -146,12 +147,14 @@ def fit(table: Table, examples: Sequence[Example], chosen: Sequence[int]) -> tup
     for _ in range(ROUNDS):
         worst = [rows[np.argmax(sums[rows])] for rows in poisoned]
         rows = np.concatenate([np.array(worst), honest_rows])
-        weights, start = descend(table.values[rows], truth, matter, (weights, start))
+        weights, start = descend(table.values[rows], truth, matter, (weights, start), table.signs)
         sums = table.values @ weights + start
     return weights, start
 
 
-def descend(values: Vector, truth: Vector, matter: Vector, begin: tuple[Vector, float]) -> tuple[Vector, float]:
+def descend(
+    values: Vector, truth: Vector, matter: Vector, begin: tuple[Vector, float], signs: Vector
+) -> tuple[Vector, float]:
     """Logistic regression by Adam's steps: deterministic, and no library needed."""
     weights, start = begin[0].copy(), begin[1]
     first, second, pull = np.zeros_like(weights), np.zeros_like(weights), 0.0
@@ -162,7 +165,7 @@ def descend(values: Vector, truth: Vector, matter: Vector, begin: tuple[Vector, 
         first = 0.9 * first + 0.1 * slope
         second = 0.99 * second + 0.01 * slope * slope
         change = STEP * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-        weights = (weights - change).astype(np.float32)
+        weights = signs * np.maximum(signs * (weights - change), 0).astype(np.float32)
         pull = 0.9 * pull + 0.1 * float(error.sum())
         start -= 0.03 * float(np.sign(pull)) * min(1.0, abs(pull) / 5)
     return weights, start
