@@ -17,7 +17,6 @@ from typing import Final
 
 from server.concepts import LOOK_ALIKE, Said, as_read
 from server.encoded import SHORTEST_RUN, decoded
-from server.suspicion_phrases import PHRASES, WORDS
 from server.suspicion_score import amounts_to
 from server.suspicion_signs import LONGEST_SENTENCE, Reader, Text, pieces
 
@@ -27,7 +26,9 @@ MOST_CHARACTERS: Final = 64 * 1024
 SHORT: Final = 60
 """Characters. A plain text below this hides nothing: it can only say something."""
 
-SHORTEST_PHRASE: Final = 10
+FEWEST_STROKES: Final = 4
+"""Underscores of a name that is a sentence. Names of real tools have up to four words."""
+
 SHORTEST_ORDER: Final = 24
 """Of a text in ASCII in which concepts may meet; other scripts say more in fewer characters."""
 
@@ -83,8 +84,6 @@ UNSEEN: Final = (
 
 UNSEEN_ASCII: Final = tuple((pattern, what) for pattern, what in UNSEEN if pattern in (_TERMINAL, _FAR, _COMMENT))
 
-_WORD: Final = re.compile(r"[a-z]{2,}")
-
 
 def suspicion(definition: Mapping[str, object], others: Set[str] = frozenset()) -> str:
     """Why a person should look at this tool before a model does; empty where nothing stands out.
@@ -117,7 +116,12 @@ def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], oth
 
 
 def all_texts(definition: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    return ((part, text) for part, value in definition.items() if part not in _UNREAD for text in _texts(value))
+    return ((part, _spelt(text)) for part, value in definition.items() if part not in _UNREAD for text in _texts(value))
+
+
+def _spelt(text: str) -> str:
+    """With spaces where a name is a sentence."""
+    return text.replace("_", " ") if text.count("_") >= FEWEST_STROKES and " " not in text else text
 
 
 def _sentence(part: str, found: str) -> str:
@@ -168,16 +172,3 @@ def _hidden_in(text: str) -> str:
 
 def _coded_in(text: str) -> str:
     return CODED if len(text) >= SHORTEST_RUN and any(decoded(text)) else ""
-
-
-def _said_in(text: str) -> str:
-    if len(text) < SHORTEST_PHRASE or WORDS.isdisjoint(_WORD.findall(text)):
-        return ""
-    for sentence in pieces(text):
-        words = WORDS.intersection(_WORD.findall(sentence))
-        if not words:
-            continue
-        for phrase in PHRASES:
-            if not phrase.words.isdisjoint(words) and phrase.is_said_in(sentence):
-                return phrase.meaning
-    return ""

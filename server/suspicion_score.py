@@ -29,8 +29,6 @@ from server.suspicion_words import (
 ENOUGH: Final = 0.0
 """The sum from which a place is suspicious: the weights are made so."""
 
-CERTAINTY: Final = 100.0
-
 START: Final = "every place"
 """The feature of what a sum begins with."""
 
@@ -72,13 +70,8 @@ ANYWHERE: Final = (
 
 MOST_TELLING: Final = 8
 
-CERTAIN: Final = (
-    ("foreign", "bad|ruin|skip|lift"),
-    ("keyfile", "sink"),
-    ("direct", "keyfile|talk|typed|rules|foreign|hand"),
-    ("hide", "keyfile"),
-)
-"""What no weights are needed for where one sentence holds both."""
+MOST_LOWERED: Final = 1.0
+"""How much less a sum becomes at most by what is said of consent: it is free to say."""
 
 MEANINGS: Final = (
     ("keyfile|secret", SECRETS),
@@ -145,11 +138,10 @@ def amounts_to(texts: Iterable[Sequence[Said]]) -> tuple[int, str] | None:
 
 @functools.lru_cache(MOST_KNOWN_PLACES)
 def weight(place: Place) -> float:
-    here = place.here.affirmed
-    if any(here & _mask(one) and here & _mask(other) for one, other in CERTAIN):
-        return CERTAINTY
     known = weights()
-    return known[START] + sum(known.get(feature, 0.0) for feature in features(place))
+    found = [known.get(feature, 0.0) for feature in features(place)]
+    lowered = sum(value for value in found if value < 0)
+    return known[START] + sum(value for value in found if value > 0) + max(-MOST_LOWERED, lowered)
 
 
 @functools.cache

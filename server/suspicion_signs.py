@@ -19,11 +19,28 @@ LONGEST_SENTENCE: Final = 600
 """A longer one is looked at in pieces that overlap by a half. Patterns look a bounded way ahead, so the work is linear."""
 
 SIGNS: Final = (
-    "foreign", "input_name", "sink", "name", "address", "shell", "encoded", "param", "kind",
-    "p_conceals", "p_overrides", "p_addresses", "p_secrets", "p_others", "p_pushes", "p_diverts", "p_smuggles", "p_obeys",
+    "foreign",
+    "input_name",
+    "sink",
+    "name",
+    "address",
+    "shell",
+    "encoded",
+    "param",
+    "kind",
+    "p_conceals",
+    "p_overrides",
+    "p_addresses",
+    "p_secrets",
+    "p_others",
+    "p_pushes",
+    "p_diverts",
+    "p_smuggles",
+    "p_obeys",
 )
 """Concepts that no word stands for: the name of another server's tool, of one of its own parameters, of one of those that
-can hold anything, of something else; an address; a command; something to be decoded; any text outside the description."""
+can hold anything, of something else; an address; a command; something to be decoded; any text outside the description; a
+kind of tools that are not its own; and what each phrase of `suspicion_phrases.py` means."""
 
 DENIES_FILES: Final = "carry|read|keyfile|secret"
 """Where one of these is denied, a path is named to warn of it."""
@@ -87,8 +104,12 @@ _LISTED: Final = frozenset({"keyfile", "shell"})
 
 LONG_WORD: Final = 40
 _KIND: Final = re.compile(
-    r"\b(?:other|another|any|neighbou?ring|the) (?!(?:same|this|mcp|following) )(?:\w+ ){1,2}(?:tools?|servers?|connectors?|plugins?|integrations?)\b")
-NAME_OF = {v: "p_" + k for k, v in MEANINGS.items()}
+    r"\b(?:(?:other|another|neighbou?ring|(?:through|via|with|using|from|by) the) (?!(?:same|mcp|following) )(?:\w+ ){1,2}"
+    r"|whichever |whatever )(?:tools?|servers?|connectors?|plugins?|integrations?)\b(?! (?:of|on|in) this)"
+)
+"""Tools or servers that are spoken of by what they are there for, and are not this server's."""
+
+_SIGN_OF: Final = {meaning: f"p_{name}" for name, meaning in MEANINGS.items()}
 
 _SINK: Final = re.compile(
     r"context|kontext|contexte|contexto|note|memo|diag|meta|trace|debug|hint|profil|perfil|backgr|baselin|origin|origen"
@@ -161,12 +182,10 @@ class Reader:
             for name, pattern, marks in marked
             if _is_marked(sentence, different, name, marks) and pattern.search(sentence)
         )
-        if WORDS & different:
-            for phrase in PHRASES:
-                if phrase.words & different and phrase.is_said_in(sentence):
-                    found |= self._bits[NAME_OF[phrase.meaning]]
-        if _KIND.search(sentence): found |= self._bits["kind"]
-        return found
+        for phrase in PHRASES if not WORDS.isdisjoint(different) else ():
+            if not phrase.words.isdisjoint(different) and phrase.is_said_in(sentence):
+                found |= self._bits[_SIGN_OF[phrase.meaning]]
+        return found | (self._bits["kind"] if _KIND.search(sentence) else 0)
 
     def _may_tell(self, text: str, words: Set[str]) -> bool:
         return (

@@ -28,7 +28,7 @@ from tests.benchmarks.hygiene import elsewhere
 from tests.benchmarks.hygiene import rows as known_rows
 
 WEIGHTS: Final = Path("server/words/weights.tsv")
-PENALTY: Final = 6.0
+PENALTY: Final = 4.0
 """On the square of each weight."""
 
 ROUNDS: Final = 4
@@ -43,8 +43,12 @@ POISONED: Final = 4.0
 LABELLED: Final = 4.0
 """How much a poisoned definition counts, and how much an honest one that was written to be mistaken for one."""
 
+FEARED: Final = 2.0
+NEARLY: Final = -0.5
+"""How much more a place of an honest tool counts in each round after which its sum is above this."""
+
 FOLDS: Final = 4
-SHIFT: Final = 0.5
+SHIFT: Final = 0.0
 """The sum from which a place is suspicious: it is taken off every place's start."""
 
 LEAST_WEIGHT: Final = 0.02
@@ -145,6 +149,7 @@ def fit(table: Table, examples: Sequence[Example], chosen: Sequence[int]) -> tup
     start = -3.0
     sums = table.values @ rarity
     for _ in range(ROUNDS):
+        matter[len(poisoned) :] *= np.where(sums[honest_rows] > NEARLY, FEARED, 1.0) if weights.any() else 1.0
         worst = [rows[np.argmax(sums[rows])] for rows in poisoned]
         rows = np.concatenate([np.array(worst), honest_rows])
         weights, start = descend(table.values[rows], truth, matter, (weights, start), table.signs)
