@@ -5,6 +5,9 @@ from typing import Final
 _PLAIN: Final = str.maketrans("", "", "-_.")
 _DRAWN: Final = str.maketrans("i10", "llo", "-_.")
 
+SHORTEST_HYPHENED: Final = 10
+"""Letters of a hyphened name that is not taken for a word: "query-docs", but not "read-only"."""
+
 
 def spelling(name: str) -> str:
     """The name without what differs from style to style: case and separators."""
@@ -17,5 +20,9 @@ def appearance(name: str) -> str:
 
 
 def is_unmistakable(name: str) -> bool:
-    """Whether the name in a text can only be meant as one: no word is written with an underscore or a capital within."""
-    return "_" in name.strip("_") or name[1:] != name[1:].lower()
+    """Whether the name in a text can only be meant as one: no word is written with an underscore or a capital within.
+
+    Words are written with a hyphen, but few so long ones.
+    """
+    is_hyphened = "-" in name.strip("-") and len(name) >= SHORTEST_HYPHENED
+    return "_" in name.strip("_") or name[1:] != name[1:].lower() or is_hyphened

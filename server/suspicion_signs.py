@@ -49,8 +49,14 @@ BUSINESS: Final = "secret|keyfile|talk|personal|rules|typed"
 """What a tool may be there for."""
 
 _SENTENCE: Final = re.compile(
-    r"(?<=[.!?:;])\s+|\n\s*\n|\n\s*(?:[-*\u2022#]|\d+[.)])\s|(?<=\u3002)|(?<=[!?:;])(?=[\u3040-\u9fff\uac00-\ud7af])"
+    r"\s(?:(?<=[.!?:;]\s)\s*|(?<=\n)[^\S\n]*(?:\n|(?:[-*#\u2022]|\d{1,3}[.)])\s))"
+    r"|(?<=\u3002)|(?<=[!?:;])(?=[\u3040-\u9fff\uac00-\ud7af])"
 )
+_SENTENCE_ASCII: Final = re.compile(r"\s(?:(?<=[.!?:;]\s)\s*|(?<=\n)[^\S\n]*(?:\n|(?:[-*#]|\d{1,3}[.)])\s))")
+"""The same; begins with one class, which is found faster."""
+
+_HYPHENED: Final = re.compile(r"\w+(?:-\w+)+")
+
 TELLING: Final = (
     "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
     "|threat|persist|copy|own|direct|sink|address|shell|answer|bad|present"
@@ -109,6 +115,10 @@ _KIND: Final = re.compile(
 )
 """Tools or servers that are spoken of by what they are there for, and are not this server's."""
 
+_KINDS: Final = frozenset(
+    f"{kind}{ending}" for kind in ("tool", "server", "connector", "plugin", "integration") for ending in ("", "s")
+)
+
 _SIGN_OF: Final = {meaning: f"p_{name}" for name, meaning in MEANINGS.items()}
 
 _SINK: Final = re.compile(
@@ -140,7 +150,7 @@ def concepts() -> Concepts:
 
 def pieces(text: str) -> Iterator[str]:
     """The sentences, each on one line; of a long one, pieces that overlap by a half."""
-    for sentence in _SENTENCE.split(text):
+    for sentence in (_SENTENCE_ASCII if text.isascii() else _SENTENCE).split(text):
         flat = " ".join(sentence.split())
         for start in range(0, max(1, len(flat) - LONGEST_SENTENCE // 2), LONGEST_SENTENCE // 2):
             yield flat[start : start + LONGEST_SENTENCE]
@@ -185,13 +195,13 @@ class Reader:
         for phrase in PHRASES if not WORDS.isdisjoint(different) else ():
             if not phrase.words.isdisjoint(different) and phrase.is_said_in(sentence):
                 found |= self._bits[_SIGN_OF[phrase.meaning]]
-        return found | (self._bits["kind"] if _KIND.search(sentence) else 0)
+        return found | (self._bits["kind"] if not _KINDS.isdisjoint(different) and _KIND.search(sentence) else 0)
 
     def _may_tell(self, text: str, words: Set[str]) -> bool:
         return (
             not text.isascii()
             or any(form <= words for anchor in _anchor_words() & words for form in _anchors()[anchor])
-            or not self._others.isdisjoint(words)
+            or self._are_others(text, words)
             or may_be_foreign(words)
             or any(_SINK.search(word) and ("_" in word or _is_filled(text, word)) for word in self._inputs & words)
         )
@@ -205,7 +215,7 @@ class Reader:
     def _names(self, sentence: str, words: list[str]) -> int:
         found = 0
         different = frozenset(words)
-        if not self._others.isdisjoint(different):
+        if self._are_others(sentence, different):
             found |= self._bits["foreign"]
         for word in self._inputs & different:
             if "_" in word or _is_filled(sentence, word):
@@ -213,6 +223,11 @@ class Reader:
         if "_" in sentence and any("_" in word for word in different - self._inputs - self._others):
             found |= self._bits["name"]
         return found
+
+    def _are_others(self, text: str, words: Set[str]) -> bool:
+        return bool(self._others) and not (
+            self._others.isdisjoint(words) and ("-" not in text or self._others.isdisjoint(_HYPHENED.findall(text)))
+        )
 
     def _business(self, name: str, first_sentence: str) -> int:
         words = as_read(_NAME_PARTS.sub(" ", name))
