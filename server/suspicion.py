@@ -17,6 +17,7 @@ from typing import Final
 
 from server.concepts import LOOK_ALIKE, Said, as_read
 from server.encoded import SHORTEST_RUN, decoded
+from server.suspicion_phrases import WORDS
 from server.suspicion_score import amounts_to
 from server.suspicion_signs import LONGEST_SENTENCE, Reader, Text, pieces
 
@@ -68,6 +69,8 @@ _MIXED: Final = re.compile(f"[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z]")
 _STYLED: Final = re.compile("[\U0001d400-\U0001d7ff\uff21-\uff5a\u24b6-\u24e9]{4}")
 """Letters of mathematics, full width or in circles, so many in a row that they write a word."""
 
+_WORD: Final = re.compile(r"[a-z]{2,}")
+
 UNSEEN: Final = (
     (_TAGS, "holds tag characters, which nobody sees"),
     (_BIDI, "holds marks that change the order of what is seen"),
@@ -109,10 +112,11 @@ def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], oth
     description = definition.get("description")
     first = next(pieces(as_read(description[:LONGEST_SENTENCE])), "") if isinstance(description, str) else ""
     reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition.get("inputSchema"))), others)
-    return (
-        reader(Text(text, part != "description")) if len(text) >= SHORTEST_ORDER or not text.isascii() else []
-        for part, text in texts
-    )
+    return (reader(Text(text, part != "description")) if _may_say(text) else [] for part, text in texts)
+
+
+def _may_say(text: str) -> bool:
+    return len(text) >= SHORTEST_ORDER or not text.isascii() or not WORDS.isdisjoint(_WORD.findall(text))
 
 
 def all_texts(definition: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,7 @@ from server.suspicion_words import (
     SECRETS,
     SMUGGLES,
 )
+from server.suspicion_words import MEANINGS as PHRASE_MEANINGS
 
 ENOUGH: Final = 0.0
 """The sum from which a place is suspicious: the weights are made so."""
@@ -70,10 +71,16 @@ ANYWHERE: Final = (
 
 MOST_TELLING: Final = 8
 
+CERTAINTY: Final = 100.0
+CERTAIN: Final = (*((f"p_{name}",) for name in PHRASE_MEANINGS), ("keyfile", "input_name", "carry"))
+"""What is suspicious whatever else is said: phrases that a description has no reason for, and a file of secrets that is to
+be put into a parameter."""
+
 MOST_LOWERED: Final = 1.0
 """How much less a sum becomes at most by what is said of consent: it is free to say."""
 
 MEANINGS: Final = (
+    *((f"p_{name}", meaning) for name, meaning in PHRASE_MEANINGS.items()),
     ("keyfile|secret", SECRETS),
     ("talk|typed|rules|personal", SMUGGLES),
     ("hide", CONCEALS),
@@ -132,12 +139,18 @@ def amounts_to(texts: Iterable[Sequence[Said]]) -> tuple[int, str] | None:
     worst = max(found, key=weight, default=None)
     if worst is None or weight(worst) <= ENOUGH:
         return None
-    meaning = next((meaning for names, meaning in MEANINGS if worst.near.affirmed & _mask(names)), ADDRESSES)
+    meaning = _meaning(worst.here.affirmed) or _meaning(worst.near.affirmed) or ADDRESSES
     return found[worst], meaning
+
+
+def _meaning(affirmed: int) -> str:
+    return next((meaning for names, meaning in MEANINGS if affirmed & _mask(names)), "")
 
 
 @functools.lru_cache(MOST_KNOWN_PLACES)
 def weight(place: Place) -> float:
+    if any(all(place.here.affirmed & _mask(name) for name in names) for names in CERTAIN):
+        return CERTAINTY
     known = weights()
     found = [known.get(feature, 0.0) for feature in features(place)]
     lowered = sum(value for value in found if value < 0)

@@ -43,12 +43,12 @@ POISONED: Final = 4.0
 LABELLED: Final = 4.0
 """How much a poisoned definition counts, and how much an honest one that was written to be mistaken for one."""
 
-FEARED: Final = 4.0
+FEARED: Final = 2.5
 NEARLY: Final = -0.5
 """How much more a place of an honest tool counts in each round after which its sum is above this."""
 
 FOLDS: Final = 4
-SHIFT: Final = -0.25
+SHIFT: Final = -0.3
 """The sum from which a place is suspicious: it is taken off every place's start."""
 
 LEAST_WEIGHT: Final = 0.02
