@@ -9,6 +9,7 @@ Laws
 2. What is too long to be looked through is suspicious for that.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from hashlib import sha256
@@ -32,6 +33,9 @@ FEWEST_STROKES: Final = 4
 
 SHORTEST_ORDER: Final = 24
 """Of a text in ASCII in which concepts may meet; other scripts say more in fewer characters."""
+
+MOST_KNOWN_TEXTS: Final = 8192
+"""Short texts whose look is remembered: schemas say the same few words again and again."""
 
 CODED: Final = "holds text in a code"
 
@@ -99,10 +103,11 @@ def suspicion(definition: Mapping[str, object], others: Set[str] = frozenset()) 
         left -= len(text)
         if left < 0:
             return "its texts are too long to be looked through"
-        plain = as_read(text)
-        if found := _hidden_in(text) or _coded_in(text):
+        found, plain = _looked_at(text) if len(text) < SHORT else _looked_at.__wrapped__(text)
+        if found:
             return _sentence(part, found)
-        texts.append((part, plain))
+        if plain:
+            texts.append((part, plain))
     worst = amounts_to(read(definition, texts, others))
     return _sentence(texts[worst[0]][0], worst[1]) if worst else ""
 
@@ -112,7 +117,16 @@ def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], oth
     description = definition.get("description")
     first = next(pieces(as_read(description[:LONGEST_SENTENCE])), "") if isinstance(description, str) else ""
     reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition.get("inputSchema"))), others)
-    return (reader(Text(text, part != "description")) if _may_say(text) else [] for part, text in texts)
+    return (reader(Text(text, part != "description")) for part, text in texts)
+
+
+@functools.lru_cache(MOST_KNOWN_TEXTS)
+def _looked_at(text: str) -> tuple[str, str]:
+    """What is wrong with the text as it stands, and how it is read, if it may say something."""
+    if found := _hidden_in(text) or _coded_in(text):
+        return found, ""
+    plain = as_read(text)
+    return "", plain if _may_say(plain) else ""
 
 
 def _may_say(text: str) -> bool:

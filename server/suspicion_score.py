@@ -1,9 +1,11 @@
 """What the concepts of a definition add up to: a sum of weights, made by `tests/benchmarks/weigh.py`.
 
-A place is a sentence and the next one of the same text. Its sum has the weight of each concept of the sentence ("here"),
-of each two groups of concepts that meet in it ("here") or at the place ("near"), of each concept of the whole definition
-("any"), and of how many telling concepts the place holds ("many"). The weights are in `words/weights.tsv`, for a person to
-read. Knows no words.
+A verdict in four steps: each sentence becomes the concepts that it affirms and those that it denies. A place is a sentence
+and the next one of the same text. CERTAIN concepts of one sentence decide alone. Else the place's sum has the weight of
+each concept of the sentence ("here"), of each telling one of the place and of each two groups that meet there ("near"), and
+of how many telling concepts there are ("many"). Whatever is said can only add to it, but for consent, which lowers it by
+no more than MOST_LOWERED; so nothing that is added to a text makes up for what it says. The worst place is the verdict.
+The weights are in `words/weights.tsv`, for a person to read. Knows no words.
 """
 
 import functools
@@ -63,18 +65,16 @@ GROUPS: Final = {
 DENIED: Final = "tell|ask|carry|read|other|foreign|user|answer|hide|secret|talk|skip|every"
 """Concepts that count where they are denied, too."""
 
-ANYWHERE: Final = (
-    "hide|skip|direct|lift|authority|foreign|hand|elsewhere|pretext|threat|turn|typed|talk|personal|rules|keyfile|opened"
-    "|shell|sink|copy|address|persist|own"
-)
-"""Concepts that count wherever in the definition they are."""
-
 MOST_TELLING: Final = 8
 
 CERTAINTY: Final = 100.0
-CERTAIN: Final = (*((f"p_{name}",) for name in PHRASE_MEANINGS), ("keyfile", "input_name", "carry"))
-"""What is suspicious whatever else is said: phrases that a description has no reason for, and a file of secrets that is to
-be put into a parameter."""
+CERTAIN: Final = (
+    *((f"p_{name}",) for name in PHRASE_MEANINGS),
+    ("keyfile", "input_name", "carry"),
+    ("foreign", "bad|skip"),
+)
+"""What is suspicious whatever else is said: phrases that a description has no reason for, a file of secrets that is to be
+put into a parameter, and another server's tool that is run down."""
 
 MOST_LOWERED: Final = 1.0
 """How much less a sum becomes at most by what is said of consent: it is free to say."""
@@ -95,26 +95,21 @@ MEANINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a sentence says, what it and the next one say, and what the definition says anywhere."""
+    """What a sentence says, and what it and the next one say."""
 
     here: Said
     near: Said
-    anywhere: int
 
 
 def places(texts: Iterable[Sequence[Said]]) -> dict[Place, int]:
     """The different places of a definition that hold something telling, and the text that each is in."""
-    known = [tuple(text) for text in texts]
-    anywhere = 0
-    for said in (said for text in known for said in text):
-        anywhere |= said.affirmed
-    anywhere &= _mask(ANYWHERE)
     found: dict[Place, int] = {}
-    for number, text in enumerate(known):
+    telling, tell = _mask(TELLING), _mask("tell")
+    for number, text in enumerate(texts):
         for here, following in zip(text, (*text[1:], Said()), strict=False):
             near = Said(here.affirmed | following.affirmed, here.denied | following.denied)
-            if near.affirmed & _mask(TELLING) or near.denied & _mask("tell"):
-                found.setdefault(Place(here, near, anywhere), number)
+            if near.affirmed & telling or near.denied & tell:
+                found.setdefault(Place(here, near), number)
     return found
 
 

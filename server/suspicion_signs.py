@@ -19,24 +19,8 @@ LONGEST_SENTENCE: Final = 600
 """A longer one is looked at in pieces that overlap by a half. Patterns look a bounded way ahead, so the work is linear."""
 
 SIGNS: Final = (
-    "foreign",
-    "input_name",
-    "sink",
-    "name",
-    "address",
-    "shell",
-    "encoded",
-    "param",
-    "kind",
-    "p_conceals",
-    "p_overrides",
-    "p_addresses",
-    "p_secrets",
-    "p_others",
-    "p_pushes",
-    "p_diverts",
-    "p_smuggles",
-    "p_obeys",
+    *("foreign", "input_name", "sink", "name", "address", "shell", "encoded", "param", "kind"),
+    *(f"p_{name}" for name in MEANINGS),
 )
 """Concepts that no word stands for: the name of another server's tool, of one of its own parameters, of one of those that
 can hold anything, of something else; an address; a command; something to be decoded; any text outside the description; a
@@ -60,7 +44,8 @@ _HYPHENED: Final = re.compile(r"\w+(?:-\w+)+")
 TELLING: Final = (
     "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
     "|threat|persist|copy|own|direct|sink|address|shell|answer|bad|present"
-    "|p_conceals|p_overrides|p_addresses|p_secrets|p_others|p_pushes|p_diverts|p_smuggles|p_obeys|kind|downgrade|promo|ruin|command|prior|ignore|found"
+    "|p_conceals|p_overrides|p_addresses|p_secrets|p_others|p_pushes|p_diverts|p_smuggles|p_obeys|kind|downgrade|promo"
+    "|ruin|command|prior|ignore|found"
 )
 """Concepts of which honest texts rarely hold several at one place."""
 
