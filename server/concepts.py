@@ -1,7 +1,7 @@
-"""What a sentence of a definition speaks of: concepts, by the words of ten languages in `words/concepts.tsv`.
+"""What a sentence of a definition speaks of: concepts, by the words of fifteen languages in `words/concepts.tsv`.
 
 A line has a concept, a language and its forms, divided by commas. A form may have several words; one that ends in "-"
-stands for every word that begins so. Chinese, Japanese and Korean forms are found anywhere. At one place the longest form
+stands for every word that begins so. Forms of UNSPACED_LANGUAGES are found anywhere. At one place the longest form
 is taken. The concept "-" has forms that mean nothing, so that their words are not taken for something else. Knows no rule.
 
 Law: the time is linear in the text.

@@ -29,6 +29,10 @@ TUNED_VARIANTS: Final = frozenset({"ansi-hidden", "cross-tool", "homoglyph", "un
 
 LEAST_PRECISION: Final = 0.98
 LEAST_RECALL: Final = 0.9
+MOST_ALARMS: Final = 4
+"""Of the honest tools of all catalogues; none of a real server's."""
+
+OPENCLAW: Final = ("mcp-loopback-tools", "mcp-plugin-tools", "openclaw-core-tools-full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,36 @@ def rows(path: Path) -> Iterator[Row]:
         )
 
 
-def real_tools(folder: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
-    for path in sorted(folder.glob("*.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        for tool in document["tools"] if isinstance(document, dict) else document:
-            yield path.stem, tool
+def listed(path: Path) -> list[dict[str, Any]]:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    tools: list[dict[str, Any]] = document["tools"] if isinstance(document, dict) else document
+    return tools
+
+
+def real_servers(shared: Path) -> dict[str, list[dict[str, Any]]]:
+    """The tools of real servers, by server."""
+    return {path.stem: listed(path) for path in sorted((shared / "real-tools").glob("*.json"))}
+
+
+def catalogues(shared: Path) -> Iterator[tuple[str, str, Mapping[str, object]]]:
+    """Every honest definition, with its catalogue and, if that is known, its server."""
+    for server, tools in real_servers(shared).items():
+        yield from (("real", server, tool) for tool in tools)
+    for path in sorted((shared / "retrieval").glob("*/tools.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield path.parent.name, "", _definition(json.loads(line), "input_schema")
+    for name in OPENCLAW:
+        path = shared / "openclaw" / f"{name}.json"
+        for tool in listed(path) if path.exists() else ():
+            yield "openclaw", "", _definition(tool, "inputSchema" if tool.get("inputSchema") else "parameters")
+
+
+def _definition(tool: Mapping[str, Any], schema: str) -> Mapping[str, object]:
+    return {
+        "name": tool["name"],
+        "description": tool.get("description") or "",
+        "inputSchema": tool.get(schema) or {},
+    }
 
 
 def _table(found: list[Row]) -> None:
@@ -99,11 +128,15 @@ def main(folder: Path, *sets: Path) -> int:
     found = list(rows(folder / "faults" / "tool_descriptions.json"))
     _table(found)
     precision, recall = _judged(found)
-    tools = list(real_tools(folder / "real-tools"))
-    alarms = [f"{server}: {tool.get('name')} ({why})" for server, tool in tools if (why := suspicion(tool))]
     print(f"judged part: precision {precision:.3f}, recall {recall:.3f}")
-    print(f"real tools: {len(tools)}, false alarms: {len(alarms)}", *alarms, sep="\n  ")
-    return int(precision < LEAST_PRECISION or recall < LEAST_RECALL or bool(alarms))
+    alarms, tools = [], list(catalogues(folder))
+    for catalogue, server, tool in tools:
+        if why := suspicion(tool):
+            alarms.append((catalogue, f"{server or catalogue}: {tool.get('name')} ({why})"))
+    is_real = any(catalogue == "real" for catalogue, _ in alarms)
+    print(f"honest tools: {len(tools)}, false alarms: {len(alarms)}", *(said for _, said in alarms), sep="\n  ")
+    is_exact = precision >= LEAST_PRECISION and recall >= LEAST_RECALL
+    return int(not is_exact or is_real or len(alarms) > MOST_ALARMS)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,12 @@
 
 SHARED holds catalogues of honest tools (`real-tools`, `retrieval`, `openclaw`) and labelled descriptions (`faults`, of which
 those are left out on which `hygiene.py` judges);
-LABELLED are lists of {label, family, tool, other_servers_tools}. The weights are those of a logistic regression in which a
-poisoned definition stands for its worst place and an honest one for all its places. With `--check` nothing is written:
-each family of the labelled definitions is judged by weights that were made without it. Needs numpy, which the extra
-`semantic` brings.
+LABELLED are lists of {label, family, tool, other_servers_tools}, one of each writer. The weights are those of a logistic
+regression in which a poisoned definition stands for its worst place and an honest one for all its places; none but those
+of consent may lower a sum, and honest places that come near to an alarm count more in each round. The weights at hand are of
+five sets by five writers (set1 to set5: 450 poisoned definitions, 770 honest ones) and of 148 short ones of our own (own).
+With `--check` nothing is written: each writer's definitions are judged by weights that were made without them, though not
+by words and rules that were. Needs numpy, which the extra `semantic` brings.
 """
 
 import json
@@ -16,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 from server.concepts import as_read
 from server.suspicion import all_texts, read
 from server.suspicion_score import START, Place, features, lowers, places
-from tests.benchmarks.hygiene import elsewhere
+from tests.benchmarks.hygiene import catalogues, elsewhere, real_servers
 from tests.benchmarks.hygiene import rows as known_rows
 
 WEIGHTS: Final = Path("server/words/weights.tsv")
@@ -47,7 +49,6 @@ FEARED: Final = 2.5
 NEARLY: Final = -0.5
 """How much more a place of an honest tool counts in each round after which its sum is above this."""
 
-FOLDS: Final = 4
 SHIFT: Final = -0.3
 """The sum from which a place is suspicious: it is taken off every place's start."""
 
@@ -74,33 +75,11 @@ def example(group: str, tool: Mapping[str, object], others: Sequence[str] = (), 
 
 def honest(shared: Path) -> Iterator[Example]:
     """The tools of all catalogues."""
-    servers = {path: listed(path) for path in sorted((shared / "real-tools").glob("*.json"))}
-    for path, tools in servers.items():
-        own = {tool["name"] for tool in tools}
-        others = [tool["name"] for other, listing in servers.items() if other != path for tool in listing]
-        yield from (
-            example("real", tool, [name for name in others if name not in own], poisoned=False) for tool in tools
-        )
-    for path in sorted((shared / "retrieval").glob("*/tools.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            tool = json.loads(line)
-            definition = {
-                "name": tool["name"],
-                "description": tool.get("description") or "",
-                "inputSchema": tool.get("input_schema") or {},
-            }
-            yield example(path.parent.name, definition, poisoned=False)
-    for name in ("mcp-loopback-tools", "mcp-plugin-tools", "openclaw-core-tools-full"):
-        for tool in listed(shared / "openclaw" / f"{name}.json"):
-            definition = {key: tool[key] for key in ("name", "description") if key in tool}
-            definition["inputSchema"] = tool.get("inputSchema") or tool.get("parameters") or {}
-            yield example("openclaw", definition, poisoned=False)
-
-
-def listed(path: Path) -> list[dict[str, Any]]:
-    document = json.loads(path.read_text(encoding="utf-8"))
-    tools: list[dict[str, Any]] = document["tools"] if isinstance(document, dict) else document
-    return tools
+    names = {name: {tool["name"] for tool in tools} for name, tools in real_servers(shared).items()}
+    for group, server, definition in catalogues(shared):
+        elsewhere = [tool for other, tools in names.items() if server and other != server for tool in tools]
+        own = names.get(server, set())
+        yield example(group, definition, [name for name in sorted(elsewhere) if name not in own], poisoned=False)
 
 
 def labelled(shared: Path, paths: Sequence[Path]) -> Iterator[Example]:
@@ -109,8 +88,7 @@ def labelled(shared: Path, paths: Sequence[Path]) -> Iterator[Example]:
             yield example("faults", known.definition, poisoned=known.is_poisoned)
     for path in paths:
         for row in json.loads(path.read_text(encoding="utf-8")):
-            group = f"{path.stem} {row['family']}"
-            yield example(group, row["tool"], row["other_servers_tools"], poisoned=row["label"] == 1)
+            yield example(path.stem, row["tool"], row["other_servers_tools"], poisoned=row["label"] == 1)
 
 
 class Table:
@@ -177,27 +155,17 @@ def descend(
 
 
 def check(table: Table, examples: Sequence[Example]) -> None:
-    """Prints what weights that never saw a family say of it."""
-    families = sorted({one.group for one in examples if one.is_labelled})
-    np.random.default_rng(1).shuffle(families)
-    fold = {family: place % FOLDS for place, family in enumerate(families)}
-    sums = np.full(len(examples), -9.0)
-    for left_out in range(FOLDS):
-        chosen = [place for place, one in enumerate(examples) if fold.get(one.group, -1) != left_out]
-        weights, start = fit(table, examples, chosen)
-        reach = table.values @ weights + start
-        for place, one in enumerate(examples):
-            if fold.get(one.group) == left_out and len(table.rows[place]):
-                sums[place] = reach[table.rows[place]].max()
-    for least in (-1.0, -0.5, 0.0, 0.5, 0.7, 1.0, 1.5, 2.0):
+    """Prints what is said of each writer's definitions by weights that were made without any of theirs."""
+    for writer in sorted({one.group for one in examples if one.is_labelled}):
+        weights, start = fit(table, examples, [place for place, one in enumerate(examples) if one.group != writer])
+        sums = table.values @ weights + start - SHIFT
         said = Counter(
-            (one.group.split()[0], one.is_poisoned, bool(total > least))
-            for one, total in zip(examples, sums, strict=True)
-            if one.is_labelled
+            (one.is_poisoned, bool(len(rows) and sums[rows].max() > 0))
+            for one, rows in zip(examples, table.rows, strict=True)
+            if one.group == writer
         )
-        for stem in sorted({stem for stem, _, _ in said}):
-            found, missed, alarms = said[stem, True, True], said[stem, True, False], said[stem, False, True]
-            print(f"from {least:4}: {stem} recall {found / max(1, found + missed):.3f}, alarms {alarms}")
+        found, missed, alarms = said[True, True], said[True, False], said[False, True]
+        print(f"{writer}: recall {found / max(1, found + missed):.3f}, precision {found / max(1, found + alarms):.3f}")
 
 
 def write(table: Table, weights: Vector, start: float) -> None:
