@@ -39,7 +39,7 @@ _SENTENCE: Final = re.compile(
 _SENTENCE_ASCII: Final = re.compile(r"\s(?:(?<=[.!?:;]\s)\s*|(?<=\n)[^\S\n]*(?:\n|(?:[-*#]|\d{1,3}[.)])\s))")
 """The same; begins with one class, which is found faster."""
 
-_HYPHENED: Final = re.compile(r"\w+(?:-\w+)+")
+_HYPHENED: Final = re.compile(r"(?<![\w-])\w+(?:-\w+)+")
 
 TELLING: Final = (
     "turn|secret|keyfile|talk|personal|typed|rules|opened|hide|skip|lift|authority|hand|elsewhere|foreign|other|pretext"
