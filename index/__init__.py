@@ -12,7 +12,7 @@ from index.evaluate import HITS, Evaluation, Score, evaluate
 from index.explain import Explanation, WordScore
 from index.ids import owner_for_key, tool_id
 from index.keywords import Draft, UnsoundSchema, check_structure, drafts_to_try, subschemas
-from index.likeness import appearance, spelling
+from index.likeness import appearance, is_unmistakable, spelling
 from index.query import MAX_QUERY_CHARS
 from index.questions import BadQuestions, Question, read_questions
 from index.search import Match, SearchIndex
@@ -54,6 +54,7 @@ __all__ = [
     "drafts_to_try",
     "encoded_bytes",
     "evaluate",
+    "is_unmistakable",
     "meaning_text",
     "output_signature",
     "owner_for_key",

@@ -18,7 +18,7 @@ from index.bill import shown_bytes
 from index.fingerprint import Searchable, fingerprint_of, in_order, searchable
 from index.giving_way import GiveWay, giving_way, never
 from index.ids import MAX_INNER_ID_CHARS, split_tool_id, tool_id
-from index.likeness import appearance, spelling
+from index.likeness import appearance, is_unmistakable, spelling
 from index.nearest import MAX_CANDIDATES, Name, nearest, prepare
 from index.tally import NOTHING, Tally, tally_of
 from index.tool import REACHABLE, Exposure, JsonObject, Judgement, Listing, Tool
@@ -50,6 +50,7 @@ class _Shelf:
     reachable_by_bare_name: Mapping[str, Sequence[Tool]]
     reachable_names: tuple[Name, ...]
     by_appearance: Mapping[str, Tool]
+    unmistakable_names: frozenset[str]
     searchable: Searchable | None
     direct: tuple[Tool, ...]
     tally: Tally
@@ -152,6 +153,11 @@ class Catalog:
         others = (shelf.by_appearance.get(looks) for key, shelf in self._shelves.items() if key[1] != owner)
         return next((other for other in others if other and spelling(other.bare_name) != spelling(name)), None)
 
+    def names_elsewhere(self, owner: str) -> frozenset[str]:
+        """The names of other owners' reachable tools that a text can only mean as such, in small letters."""
+        others = (shelf.unmistakable_names for key, shelf in self._shelves.items() if key[1] != owner)
+        return frozenset[str]().union(*others)
+
     def search_fingerprint(self) -> str:
         """The fingerprint that a `SearchIndex` built from this catalogue has."""
         return self._search_fingerprint
@@ -196,6 +202,7 @@ def _shelf(tools: tuple[Tool, ...], give_way: GiveWay) -> _Shelf:
         reachable_by_bare_name=dict(by_bare_name),
         reachable_names=tuple(names),
         by_appearance={appearance(tool.bare_name): tool for tool in giving_way(reachable, give_way)},
+        unmistakable_names=frozenset(name.lower() for name in by_bare_name if is_unmistakable(name)),
         searchable=searchable(tools, give_way),
         direct=tuple(tool for tool in tools if tool.exposure is Exposure.DIRECT),
         tally=tally_of(tools),

@@ -35,11 +35,13 @@ _OUR_APPEARANCES: Final = {appearance(name): name for name in OUR_NAMES}
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A listing among all others: by what they look like, its own names, and whatever else is catalogued."""
+    """A listing among all others: by what they look like, its own names; what only others' tools are called; and whatever
+    else is catalogued."""
 
     upstream: str
     owner: str
     own: Mapping[str, frozenset[str]] = field(repr=False)
+    elsewhere: frozenset[str] = field(repr=False)
     catalog: Catalog
     is_gateway: bool = False
 
@@ -50,7 +52,7 @@ class Company:
             return f"its name looks like {taken_for}"
         if self.is_gateway:
             definition = {**definition, "name": _bare(name)}  # an id names this tool, and no other
-        return suspicion(definition)
+        return suspicion(definition, self.elsewhere)
 
     def look_alike(self, name: str) -> str:
         """What the name could be taken for; empty for nothing."""
@@ -76,7 +78,9 @@ class Judge:
         upstream = None if self._mode == "off" else self._policy.pinned_upstream(listing.upstream)
         if upstream is None:
             return partial(self._exposure, listing.upstream)
-        company = Company(listing.upstream, listing.owner, self._by_appearance(listing), catalog, listing.gateway)
+        elsewhere = catalog.names_elsewhere(listing.owner).difference(map(str.lower, _names(listing.tools)))
+        like = self._by_appearance(listing)
+        company = Company(listing.upstream, listing.owner, like, elsewhere, catalog, listing.gateway)
         accepted = self._pins.review(upstream, listing.tools, company.doubt)
         return partial(self._judge, company, accepted)
 

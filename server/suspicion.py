@@ -9,16 +9,19 @@ Laws
 2. What is too long to be looked through is suspicious for that.
 """
 
+import functools
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Set
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from server.clean import visible
+from server.concepts import LOOK_ALIKE, Said, as_read
+from server.encoded import SHORTEST_RUN, decoded
 from server.suspicion_phrases import PHRASES, WORDS
-from server.suspicion_words import ADDRESSES, OTHER_TOOLS, PUSHES, Phrase
+from server.suspicion_score import amounts_to
+from server.suspicion_signs import LONGEST_SENTENCE, Reader, Text, pieces
+from server.suspicion_words import ADDRESSES, OTHER_TOOLS, PUSHES
 
 MOST_CHARACTERS: Final = 64 * 1024
 """Of all texts of one definition. The largest of a real server has 20 KiB."""
@@ -26,15 +29,22 @@ MOST_CHARACTERS: Final = 64 * 1024
 SHORT: Final = 60
 """Characters. A plain text below this hides nothing: it can only say something."""
 
-SHORTEST_PHRASE: Final = 10
-LONGEST_SENTENCE: Final = 600
-"""A longer one is looked at in pieces. Each pattern looks a bounded way ahead, so that the work stays linear."""
+FEWEST_STROKES: Final = 4
+"""Underscores of a name that is a sentence. Names of real tools have up to four words."""
+
+SHORTEST_ORDER: Final = 24
+"""Of a text in ASCII in which concepts may meet; other scripts say more in fewer characters."""
+
+MOST_KNOWN_TEXTS: Final = 8192
+"""Short texts whose look is remembered: schemas say the same few words again and again."""
+
+CODED: Final = "holds text in a code"
 
 _UNREAD: Final = frozenset({"$schema", "$id", "$ref", "pattern", "icons", "_meta"})
 """Never rendered, or meant to hold odd characters."""
 
-_RULES: Final = ("suspicion.py", "suspicion_phrases.py", "suspicion_words.py", "clean.py")
-"""All that decides here."""
+_RULES: Final = ("suspicion*.py", "concepts.py", "encoded.py", "clean.py", "words/*.tsv")
+"""All that decides here, in this package."""
 
 _PARTS: Final = frozenset({"name", "title", "description", "inputSchema", "outputSchema", "annotations"})
 """Named when something stands out there. Names of the upstream's are not: what is said here goes to the model, too."""
@@ -60,16 +70,11 @@ _ZERO_WIDTH: Final = re.compile(
 
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 
-_CYRILLIC: Final = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
-_CYRILLIC_CAPITALS: Final = "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
-_GREEK: Final = "\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
-_LATIN: Final = "aeopcyxijshdqw" + "ABEKMHOPCTYXIJS" + "oABEZHIKMNOPTYX"
-_LOOK_ALIKE: Final = _CYRILLIC + _CYRILLIC_CAPITALS + _GREEK
-_FOLDED: Final = str.maketrans(_LOOK_ALIKE, _LATIN)
-
-_MIXED: Final = re.compile(f"[A-Za-z][{_LOOK_ALIKE}]|[{_LOOK_ALIKE}][A-Za-z]")
+_MIXED: Final = re.compile(f"[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z]")
 _STYLED: Final = re.compile("[\U0001d400-\U0001d7ff\uff21-\uff5a\u24b6-\u24e9]{4}")
 """Letters of mathematics, full width or in circles, so many in a row that they write a word."""
+
+_WORD: Final = re.compile(r"[a-z]{2,}")
 
 UNSEEN: Final = (
     (_TAGS, "holds tag characters, which nobody sees"),
@@ -89,33 +94,86 @@ UNSEEN_ASCII: Final = tuple((pattern, what) for pattern, what in UNSEEN if patte
 
 NOT_IN_GREETINGS: Final = tuple(one for one in PHRASES if one.meaning not in (ADDRESSES, OTHER_TOOLS, PUSHES))
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n|\n\s*(?:[-*\u2022#]|\d+[.)])\s")
-_WORD: Final = re.compile(r"[a-z]{2,}")
 
+def suspicion(definition: Mapping[str, object], others: Set[str] = frozenset()) -> str:
+    """Why a person should look at this tool before a model does; empty where nothing stands out.
 
-def suspicion(definition: Mapping[str, object]) -> str:
-    """Why a person should look at this tool before a model does; empty where nothing stands out."""
+    `others` are the names of tools that only other servers have, in small letters.
+    """
+    texts = []
     left = MOST_CHARACTERS
-    for part, value in definition.items():
-        for text in () if part in _UNREAD else _texts(value):
-            left -= len(text)
-            if left < 0:
-                return "its texts are too long to be looked through"
-            if found := _hidden_in(text) or _said_in(_as_read(text)):
-                return f"its {part if part in _PARTS else 'definition'} {found}"
-    return ""
+    for part, text in all_texts(definition):
+        left -= len(text)
+        if left < 0:
+            return "its texts are too long to be looked through"
+        found, plain = _looked_at(text) if len(text) < SHORT else _looked_at.__wrapped__(text)
+        if found:
+            return _sentence(part, found)
+        if plain:
+            texts.append((part, plain))
+    worst = amounts_to(read(definition, texts, others))
+    return _sentence(texts[worst[0]][0], worst[1]) if worst else ""
+
+
+def read(definition: Mapping[str, object], texts: Iterable[tuple[str, str]], others: Set[str]) -> Iterator[list[Said]]:
+    """What each text of a definition says, given as it is read and with the part that it is in."""
+    description = definition.get("description")
+    first = next(pieces(as_read(description[:LONGEST_SENTENCE])), "") if isinstance(description, str) else ""
+    reader = Reader(str(definition.get("name")), first, frozenset(_parameters(definition.get("inputSchema"))), others)
+    return (reader(Text(text, part != "description")) for part, text in texts)
+
+
+@functools.lru_cache(MOST_KNOWN_TEXTS)
+def _looked_at(text: str) -> tuple[str, str]:
+    """What is wrong with the text as it stands, and how it is read, if it may say something."""
+    if found := _hidden_in(text) or _coded_in(text):
+        return found, ""
+    plain = as_read(text)
+    return "", plain if _may_say(plain) else ""
+
+
+def _may_say(text: str) -> bool:
+    return len(text) >= SHORTEST_ORDER or not text.isascii() or not WORDS.isdisjoint(_WORD.findall(text))
+
+
+def all_texts(definition: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    return ((part, _spelt(text)) for part, value in definition.items() if part not in _UNREAD for text in _texts(value))
+
+
+def _spelt(text: str) -> str:
+    """With spaces where a name is a sentence."""
+    return text.replace("_", " ") if text.count("_") >= FEWEST_STROKES and " " not in text else text
+
+
+def _sentence(part: str, found: str) -> str:
+    return f"its {part if part in _PARTS else 'definition'} {found}"
+
+
+def _parameters(part: object) -> Iterator[str]:
+    """The names of all parameters, in small letters."""
+    pending = [part]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict):
+            pending += value.values()
+            properties = value.get("properties")
+            if isinstance(properties, dict):
+                yield from (str(name).lower() for name in properties)
 
 
 def suspicion_of_greeting(text: str) -> str:
     """The same of what a server says to the model when it is met, as it may: how its tools are used, and when."""
-    found = _hidden_in(text) or _said_in(_as_read(text), NOT_IN_GREETINGS)
+    found = _hidden_in(text) or _coded_in(text) or _unfit_in_greeting(as_read(text))
     return f"it {found}" if found else ""
 
 
 def rules_mark() -> str:
     """Another word with every change of the rules."""
     folder = Path(__file__).parent
-    return sha256(b"".join((folder / name).read_bytes() for name in _RULES)).hexdigest()[:16]
+    files = sorted(path for pattern in _RULES for path in folder.glob(pattern))
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def _texts(part: object) -> Iterator[str]:
@@ -139,27 +197,14 @@ def _hidden_in(text: str) -> str:
     return next((what for pattern, what in (UNSEEN_ASCII if text.isascii() else UNSEEN) if pattern.search(text)), "")
 
 
-def _as_read(text: str) -> str:
-    """In small letters of one alphabet, without what is unseen."""
-    if text.isascii():
-        return text.lower()
-    return visible(unicodedata.normalize("NFKC", text)).translate(_FOLDED).lower()
+def _coded_in(text: str) -> str:
+    return CODED if len(text) >= SHORTEST_RUN and any(decoded(text)) else ""
 
 
-def _said_in(text: str, phrases: Sequence[Phrase] = PHRASES) -> str:
-    if len(text) < SHORTEST_PHRASE or WORDS.isdisjoint(_WORD.findall(text)):
-        return ""
-    for sentence in _pieces(text):
+def _unfit_in_greeting(text: str) -> str:
+    for sentence in pieces(text):
         words = frozenset(_WORD.findall(sentence))
-        for phrase in phrases:
+        for phrase in NOT_IN_GREETINGS:
             if not phrase.words.isdisjoint(words) and phrase.is_said_in(sentence):
                 return phrase.meaning
     return ""
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The sentences, each on one line; of a long one, pieces that overlap by a half."""
-    for sentence in _SENTENCE.split(text):
-        flat = " ".join(sentence.split())
-        for start in range(0, max(1, len(flat) - LONGEST_SENTENCE // 2), LONGEST_SENTENCE // 2):
-            yield flat[start : start + LONGEST_SENTENCE]

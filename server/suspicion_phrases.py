@@ -83,19 +83,19 @@ PHRASES: Final = (
         r"(?:\w+ )?(?:instructions?|prompts?|rules?|guidelines?|messages?|policy|policies|guardrails?|restrictions?"
         r"|directions?|orders"
         r"|context|requests?|constraints?|tools?)",
+        r"[\"'\u201c\u2018`](?:please )?(?:ignore|disregard|forget|override|bypass)\b",
     ),
     phrase(
         OVERRIDES,
-        "now jailbreak jailbroken unrestricted developer system prompt instructions",
-        r"\byou are now (?:a|an|in|the|no)\b|\bfrom now on,? (?:you|always|never|all|every)\b|\bjailbr[eo]\w+"
+        "now developer system prompt instructions",
+        r"\byou are now (?:a|an|in|the|no)\b|\bfrom now on,? (?:you|always|never|all|every)\b"
         r"|\bdeveloper mode\b"
         r"|\bnew (?:system )?instructions?:|\bsystem prompt:|\b(?:system|developer) (?:override|instruction|message):",
     ),
     phrase(
         ADDRESSES,
-        "important hidden secret system instruction instructions critical confidential override admin prompt internal "
-        "sys",
-        r"<(?P<tag>/?(?:important|hidden|system|secrets?|critical|instructions?|confidential|override|admin|prompt"
+        "hidden secret secrets system instruction instructions confidential override admin prompt internal sys",
+        r"<(?P<tag>/?(?:hidden|system|secrets?|instructions?|confidential|override|admin|prompt"
         r"|internal|sys"
         r"|system[-_ ]?(?:prompt|message|instructions?)|hidden[-_ ]?instructions?))>(?=.*\s)(?:.{0,400}</|\s*[a-z])",
     ),
@@ -104,15 +104,16 @@ PHRASES: Final = (
         "im inst start sys assistant human system",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?inst\]|<</?sys>>|^(?:system|assistant"
         r"|human) ?: ?\w",
+        r"\btemplates?\b|\.\.\.",
     ),
     phrase(
         ADDRESSES,
         "assistant model llm ai agent claude chatgpt gpt gemini",
-        r"\b(?:(?:note|message|instructions?|attention|hint) (?:to|for) (?:the |all |any )?(?:ai|llm|model|assistant"
+        r"(?:^(?:note|message|instructions?|attention|hint) (?:to|for) (?:the |all |any )?(?:ai|llm|model|assistant"
         r"|agent)s?\b"
-        r"|(?:dear|hey|attention,?) (?:ai|llm|model|assistant|agent|claude|chatgpt|gpt|gemini)\b"
-        r"|(?:the |any )?(?:ai|llm|language model|assistant|claude|chatgpt|gpt|gemini)(?: model| agent| assistant)?"
-        r" (?:must|has to|have to|shall|is required to|is instructed to|are instructed to)\b)",
+        r"|\b(?:dear|hey|attention,?) (?:ai|llm|model|assistant|agent|claude|chatgpt|gpt|gemini)\b"
+        r"|\b(?:the |any )?(?:ai|llm|language model|assistant|claude|chatgpt|gpt|gemini)(?: model| agent| assistant)?"
+        r" (?:must|shall|is required to|is instructed to|are instructed to)\b)",
     ),
     phrase(
         ADDRESSES,
@@ -121,14 +122,6 @@ PHRASES: Final = (
         r"|mention|put|say|end)\b"
         r".{0,60}\b(?:in|to|into|with|at the end of) your (?:next |final |every )?(?:response|answer|reply|output"
         r"|message)",
-    ),
-    phrase(
-        ADDRESSES,
-        "contains contain includes mentions says phrase keyword word command",
-        r"\bif (?:the |a |any )?(?:\w+ )?(?:query|expression|input|message|text|prompt|request|user"
-        r"|email)\b.{0,20}\b(?:contains?|includes?"
-        r"|mentions?|says?)\b.{0,80}\b(?:you must|you should|you have to|reveal|override|unlock|ignore|access the"
-        r"|send)\b",
     ),
     phrase(
         SECRETS,
@@ -141,8 +134,8 @@ PHRASES: Final = (
         r"(?:it|its|their|them|the (?:contents?|result|data|output|keys?|files?)|(?:a |an )?(?:parameter|argument"
         r"|side ?note|context|metadata))\b"
         r"|\bcontents? (?:from|of) (?:reading |the )*[\w~/.-]{0,40}(?:id_rsa|id rsa|\.ssh|/etc/passwd|etc passwd"
-        r"|\.env\b|mcp\.json)",
-        r"\b(?:do not|don't|never|must not|should not|cannot)\b.{0,40}\b(?:include|send|pass|share|put|provide|read"
+        r"|\.env\b|mcp\.json|private key)",
+        r"\.pub\b|\b(?:do not|don't|never|must not|should not|cannot)\b.{0,40}\b(?:include|send|pass|share|put|provide|read"
         r"|access)",
         SENSITIVE_FILE,
     ),
@@ -152,7 +145,7 @@ PHRASES: Final = (
         "conversation "
         "messages internal private prompt",
         rf"\b(?:you must|you should|you need to|you have to|you will|must first|must also|always|be sure to"
-        rf"|make sure to|also|then|and|please)"
+        rf"|make sure to|also)"
         rf" (?:first |also |always |then )?(?:read|access|fetch|retrieve|collect|gather|send|include|pass|provide|copy"
         rf"|upload|extract|leak|steal"
         rf"|print|output|append|attach|dump|reveal|share|return) {GAP}{SENSITIVE_THING}",
@@ -188,18 +181,6 @@ PHRASES: Final = (
     ),
     phrase(
         OTHER_TOOLS,
-        "using calling use call invoke invoking tool tools",
-        rf"\b(?:when|whenever|before|after|while|every time you|each time you|if you) (?:you )?(?:using|calling"
-        rf"|invoking|running|use|call|invoke|run)"
-        rf" (?:the |any |all |every )?(?:(?:other|another|different) )?(?:{SNAKE}|\w+ (?:tool|function)|other tools?)"
-        rf"{WIDE}\b(?:bcc|set (?:the )?(?:recipient|bcc|cc|to\b)|(?:recipient|amount|address|destination|path"
-        rf"|url) (?:to|must|should|with|is)"
-        rf"|instead of|must (?:first |always |also )?(?:be |call|use|send|go|include)|always (?:set|add|send|include"
-        rf"|use|call))",
-        r"\bthis (?:tool|function)\b.{0,10}\b(?:returns|gives)",
-    ),
-    phrase(
-        OTHER_TOOLS,
         "other others all another tools servers original official",
         rf"\b(?:other|original|official|all other|any other|existing|built-in|previous|alternative"
         rf"|competing) (?:\w+ )?{TOOL} "
@@ -229,18 +210,6 @@ PHRASES: Final = (
         r"|preferred)\b.{0,30}\b(?:before (?:any|all|every|other|anything|each)|instead of|first of all|over (?:all"
         r"|any|every|other)|for (?:all|every|any)"
         r" (?:request|quer|task|question)|no matter|regardless|in every|whenever possible)",
-    ),
-    phrase(
-        PUSHES,
-        "always must best",
-        rf"\b(?:always|must|you should always) (?:use|call|invoke|run|choose|select|pick|prefer) (?:this|our"
-        rf"|my) (?:\w+ )?{TOOL}\b.{{0,40}}"
-        r"\b(?:instead of|before (?:any|all|every|other|anything)|over (?:all |any |every )?(?:other|others|tools)"
-        r"|regardless|no matter"
-        r"|rather than (?:any|other)|even (?:if|when)|whenever possible|and never|for (?:all|every|any) (?:request"
-        r"|quer|task|question|purpose))"
-        rf"|\bthis is the (?:best|only|most (?:accurate|trusted|reliable|powerful|secure)) {TOOL}\b"
-        rf"|\b(?:best|most trusted|most reliable) (?:\w+ )?{TOOL} (?:of all|in the world|available|ever)\b",
     ),
     phrase(
         PUSHES,
@@ -295,6 +264,7 @@ PHRASES: Final = (
         r"\brm -rf\b|\b(?:curl|wget)\b[^|]{1,120}\| ?(?:ba|z)?sh\b|\b(?:run|execute|first|must|always"
         r"|before)\b.{0,60}\b(?:curl|wget|nc|bash -c|eval"
         r"|powershell|base64 -d|chmod|sudo) (?:-|https?:|/|\+)",
+        r"\b(?:blocked|refused|rejected|denied|forbidden|not allowed)\b",
     ),
     phrase(
         PUSHES,

@@ -7,6 +7,14 @@ from typing import Final
 GAP: Final = r".{0,60}"
 WIDE: Final = r".{0,160}"
 
+_EXCUSED: Final = re.compile(
+    r"\bphrases? (?:like|such as)|\bphrasing\b|\btags such as\b|\bof this server\b|\b(?:before|until|unless) they\b"
+    r"|\bthat the user (?:has|have) (?:created|given|asked|chosen|uploaded)\b"
+    r"|\b(?:not|never|n't) use (?:it|this) (?:for|to)\b"
+    r"|\b(?:not|never|n't)\b.{0,80}\bwithout (?:telling|informing|asking)\b|\bneed not repeat\b"
+)
+"""What makes of a phrase no more than a sign: it is quoted, is about this server, or has an end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
@@ -19,6 +27,8 @@ class Phrase:
     besides: re.Pattern[str] | None = None
 
     def is_said_in(self, sentence: str) -> bool:
+        if _EXCUSED.search(sentence):
+            return False
         if self.besides is not None and not self.besides.search(sentence):
             return False
         return bool(self.pattern.search(sentence)) and not (self.unless and self.unless.search(sentence))
@@ -32,6 +42,19 @@ OTHER_TOOLS: Final = "says how other tools are to be used"
 PUSHES: Final = "presses the model to use it before or instead of others"
 DIVERTS: Final = "sends what belongs to the user somewhere else"
 SMUGGLES: Final = "wants text that it does not need passed along"
+OBEYS: Final = "has the model do what is written elsewhere"
+
+MEANINGS: Final = {
+    "conceals": CONCEALS,
+    "overrides": OVERRIDES,
+    "addresses": ADDRESSES,
+    "secrets": SECRETS,
+    "others": OTHER_TOOLS,
+    "pushes": PUSHES,
+    "diverts": DIVERTS,
+    "smuggles": SMUGGLES,
+    "obeys": OBEYS,
+}
 
 TELL: Final = r"(?:mention|tell|inform|notify|alert|reveal|disclose|warn|admit|say|report|explain|show|let|expose)"
 TELLING: Final = r"(?:mentioning|telling|informing|notifying|alerting|revealing|disclosing|warning)"

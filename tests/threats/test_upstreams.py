@@ -253,7 +253,7 @@ async def test_bytes_that_are_no_text_end_neither_us_nor_the_next_call(tmp_path:
     """From the host and from an upstream alike."""
     one = entry(does={"bad": {"do": "utf8"}, "echo": {"do": "echo"}})
     async with open_host(write_config(tmp_path, {"one": one})) as host:
-        await host.write(b'{"jsonrpc":"2.0","id":700,"method":"\xff\xfe"}\n\xff\xfe\n')
+        await host.write(b'{"jsonrpc":"2.0","id":700000,"method":"\xff\xfe"}\n\xff\xfe\n')
         assert (await host.call("tool_call", {"id": "mcp:one:bad", "args": {}}))["isError"] is True
         answer: JsonObject = {"isError": True}
         while answer.get("isError"):  # its upstream is started again
