@@ -3,7 +3,7 @@
 # (Whoosh annotates its searching, not its storage.)
 
 import os
-import pickle  # nosec B403  (the poison itself)
+import pickle  # nosec B403 # the poison itself
 from pathlib import Path
 
 from whoosh.fields import ID, Schema

@@ -2,7 +2,7 @@
 
 import json
 import os
-import pickle  # nosec B403  (the control)
+import pickle  # nosec B403 # the control
 from pathlib import Path
 
 import pytest

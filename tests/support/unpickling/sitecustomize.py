@@ -6,8 +6,8 @@ tries to unpickle is refused, and where that was asked for is written to the fil
 
 import _pickle
 import os
-import pickle  # nosec B403  (it is watched)
-import pickletools  # nosec B403  (reads codes, and runs none)
+import pickle  # nosec B403 # it is watched
+import pickletools  # nosec B403 # reads codes, and runs none
 import traceback
 from hashlib import sha256
 from typing import IO, Final, NoReturn
