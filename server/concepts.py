@@ -13,8 +13,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from importlib import resources
 from itertools import product
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from server.clean import visible
@@ -246,8 +246,9 @@ def _met(rest: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def table(name: str) -> Iterator[list[str]]:
-    """The lines of a table of this package, but for empty ones and remarks, cut into their columns."""
-    text = resources.files("server").joinpath("words", name).read_text(encoding="utf-8")
+    """The lines of a table of this package, but for empty ones and remarks, cut into their columns. Nothing is imported for
+    it: listings are judged while another thread imports the SDK."""
+    text = Path(__file__).with_name("words").joinpath(name).read_text(encoding="utf-8")
     return (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
 
 
