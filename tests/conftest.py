@@ -5,6 +5,7 @@ Must never hold anything that only some tests need.
 
 import asyncio.events
 import gc
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,13 +25,16 @@ MAX_CALLBACK_SECONDS = 0.2
 
 
 class Collecting:
-    """How long this thread has collected garbage: most of it is of the test session, and grows with every test."""
+    """How long its thread has collected garbage: most of it is of the test session, and grows with every test."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._began = 0.0
+        self._thread = threading.get_ident()
 
     def __call__(self, phase: str, _info: dict[str, int]) -> None:
+        if threading.get_ident() != self._thread:
+            return
         if phase == "start":
             self._began = time.thread_time()
         else:
